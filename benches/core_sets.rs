@@ -7,8 +7,7 @@ use std::time::Instant;
 
 use common::threads;
 use partition_dpp::{
-    Features, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Features, Partition, PartitionDpp, Quota,
     map::{CoreSet, LazyGreedy, LocalSearch, Solution, Solver},
 };
 
@@ -30,8 +29,8 @@ fn compare() {
     let solve = |features: &Features, partition: &Partition| {
         let quota = Quota::each(partition, EACH).unwrap();
         let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
-        let greedy = LazyGreedy::default().solve(&dpp, &Cpu).unwrap();
-        let climbed: Solution = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
+        let greedy = LazyGreedy::default().solve(&dpp, &Engine::cpu()).unwrap();
+        let climbed: Solution = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
         (greedy.log_det, climbed.log_det)
     };
     let start = Instant::now();
@@ -45,7 +44,8 @@ fn compare() {
         let shard = |number: usize| {
             let (from, to) = (number * size, (number + 1) * size);
             let features = Features::from_rows(size, DIMS, &values[from * DIMS..to * DIMS]).unwrap();
-            make(&features, &Partition::from_labels(&labels[from..to]).unwrap(), PARTS * EACH, &Cpu).unwrap()
+            make(&features, &Partition::from_labels(&labels[from..to]).unwrap(), PARTS * EACH, &Engine::cpu())
+                .unwrap()
         };
         let union = CoreSet::union(&(0..SHARDS).map(shard).collect::<Vec<_>>()).unwrap();
         let (_, found) = solve(union.features(), union.partition());

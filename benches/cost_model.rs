@@ -11,11 +11,8 @@ use std::{fs, hint::black_box, time::Instant};
 
 use common::{features, of_parts, rows, timed};
 use partition_dpp::{
-    Features, Method, PartitionDpp, Quota,
-    engine::{
-        Cpu,
-        cost::{HostRates, Job, Task},
-    },
+    Engine, Features, Method, PartitionDpp, Quota,
+    engine::cost::{HostRates, Job, Task},
     map::{Greedy, LazyGreedy, Solver},
     slates::{SlateRequest, Slates},
 };
@@ -71,25 +68,25 @@ fn slates(dpp: &PartitionDpp, features: &Features, (requests, candidates): (usiz
 fn run(task: Task, dpp: &PartitionDpp, features: &Features) {
     match task {
         Task::Draws(count) => {
-            let sampler = dpp.sampler(Method::Rejection, &Cpu).unwrap();
+            let sampler = dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap();
             drop(black_box(sampler.sample_many(count as u64, 1)));
         }
         Task::EstimatedDraws(count) => {
-            let sampler = dpp.importance_sampler(&Cpu).unwrap().sampler(0.1).unwrap();
+            let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap().sampler(0.1).unwrap();
             drop(black_box(sampler.sample_many(count as u64, 1)));
         }
         Task::Slates { requests, candidates } => slates(dpp, features, (requests, candidates)),
-        Task::SetUp => drop(black_box(dpp.sampler(Method::Rejection, &Cpu).unwrap())),
+        Task::SetUp => drop(black_box(dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap())),
         Task::Inference => {
-            let inference = dpp.inference(&Cpu).unwrap();
+            let inference = dpp.inference(&Engine::cpu()).unwrap();
             black_box(inference.inclusion_probabilities().unwrap());
         }
         Task::Interpolation(_) => {
-            let sampler = dpp.sampler(Method::Interpolation, &Cpu).unwrap();
+            let sampler = dpp.sampler(Method::Interpolation, &Engine::cpu()).unwrap();
             black_box(sampler.try_sample_counted(&mut ChaCha8Rng::seed_from_u64(1)).unwrap());
         }
-        Task::LazyGreedy => drop(black_box(LazyGreedy::default().solve(dpp, &Cpu).unwrap())),
-        _ => drop(black_box(Greedy::default().solve(dpp, &Cpu).unwrap())),
+        Task::LazyGreedy => drop(black_box(LazyGreedy::default().solve(dpp, &Engine::cpu()).unwrap())),
+        _ => drop(black_box(Greedy::default().solve(dpp, &Engine::cpu()).unwrap())),
     }
 }
 

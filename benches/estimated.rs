@@ -7,8 +7,7 @@ use std::time::Instant;
 
 use common::{clustered, digits, gaussian, of_parts, rows, threads, timed};
 use partition_dpp::{
-    Features, Partition, PartitionDpp, Quota, Watch,
-    engine::Cpu,
+    Engine, Features, Partition, PartitionDpp, Quota, Watch,
     sample::{EstimateOptions, WeightStatistics},
 };
 
@@ -50,7 +49,7 @@ fn main() {
         let quota = Quota::each(&partition, each).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         one.install(|| {
-            let (sampler, set_up) = timed(|| dpp.importance_sampler(&Cpu).unwrap());
+            let (sampler, set_up) = timed(|| dpp.importance_sampler(&Engine::cpu()).unwrap());
             let started = Instant::now();
             let mut drawn = sampler.sample_many(0, 0);
             while started.elapsed().as_secs_f64() < 1.0 {

@@ -8,8 +8,7 @@ use std::path::Path;
 
 use common::{threads, timed};
 use partition_dpp::{
-    Features, KDpp, Kernel, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Features, KDpp, Kernel, Partition, PartitionDpp, Quota,
     map::{BranchAndBound, Greedy, Objective, Solution, Solver, UpperBound},
 };
 use rand::{RngExt, SeedableRng};
@@ -25,7 +24,7 @@ fn main() {
 }
 
 fn solved(model: &(impl Objective + Sync)) -> (Solution, f64) {
-    timed(|| BranchAndBound::default().solve(model, &Cpu).unwrap())
+    timed(|| BranchAndBound::default().solve(model, &Engine::cpu()).unwrap())
 }
 
 /// The optima, their nodes and seconds, beside the nodes of the search that made the reference table.
@@ -79,9 +78,10 @@ fn many_items() {
         let partition = Partition::from_labels(&labels).unwrap();
         let quota = Quota::each(&partition, quota).unwrap();
         let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let (certificate, bounding) = timed(|| UpperBound::default().certify(&model, &Cpu).unwrap());
+        let (certificate, bounding) =
+            timed(|| UpperBound::default().certify(&model, &Engine::cpu()).unwrap());
         let (greedy, picking) =
-            timed(|| Greedy::default().solve(&model, &Cpu).unwrap().certified(&certificate));
+            timed(|| Greedy::default().solve(&model, &Engine::cpu()).unwrap().certified(&certificate));
         println!(
             "{items:8} {dims:3} {:4}  {:10} {:13.3} {bounding:17.2} {:10.2}",
             quota.total().unwrap_or_default(),

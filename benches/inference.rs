@@ -8,8 +8,8 @@ use std::hint::black_box;
 
 use common::{paired_ratio, threads, timed};
 use partition_dpp::{
-    Features, Method, Partition, PartitionDpp, Quota,
-    engine::{Cpu, Engine, Items, Rows},
+    Engine, Features, Method, Partition, PartitionDpp, Quota,
+    engine::low_level::{Items, Rows},
 };
 
 /// Items and quota per part, n = m.
@@ -34,9 +34,9 @@ fn paper_table() {
         let quota = Quota::each(&partition, quota).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let log_z = median(5, || {
-            black_box(dpp.log_partition_function(&Cpu).unwrap());
+            black_box(dpp.log_partition_function(&Engine::cpu()).unwrap());
         });
-        let sample = |method| drop(black_box(dpp.sampler(method, &Cpu).unwrap().sample_many(1, 1)));
+        let sample = |method| drop(black_box(dpp.sampler(method, &Engine::cpu()).unwrap().sample_many(1, 1)));
         let rejection = median(5, || sample(Method::Rejection));
         // In turn: the machine's speed drifts.
         let before = median(21, || sample(Method::Interpolation));
@@ -65,11 +65,11 @@ fn million_items() {
     let quota = Quota::each(&partition, 5).unwrap();
     let gram_pass = || {
         let rows = Rows::scaled(&features, vec![Items::All(items)]);
-        Cpu.part_grams(&rows, None).unwrap()
+        Engine::cpu().part_grams(&rows, None).unwrap()
     };
     let marginals = || {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap()
+        dpp.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap()
     };
     let small = common::features(4_000, dims);
     let small = Features::from_rows(4_000, dims, &small).unwrap();
@@ -77,7 +77,7 @@ fn million_items() {
     let small_quota = Quota::each(&small_partition, 5).unwrap();
     let node_work = || {
         let dpp = PartitionDpp::new(&small, &small_partition, &small_quota).unwrap();
-        dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap()
+        dpp.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap()
     };
     paired_ratio(
         "inclusion probabilities / one plain AᵀA pass, m = 10⁶, n = 64",

@@ -18,8 +18,8 @@ use std::{
 use common::{threads, timed};
 use faer::Mat;
 use partition_dpp::{
-    Features, Method, Partition, PartitionDpp, Quota,
-    engine::{Cpu, Engine, Items, Rows},
+    Engine, Features, Method, Partition, PartitionDpp, Quota,
+    engine::low_level::{Items, Rows},
 };
 
 const DIMS: usize = 64;
@@ -46,8 +46,8 @@ fn arithmetic_per_row() -> f64 {
     let rows = Rows::scaled(&features, vec![Items::All(CACHED)]);
     let factor = Mat::from_fn(DIMS, DIMS, |i, j| if i >= j { 1.0 } else { 0.0 });
     let pass = || {
-        black_box(Cpu.part_grams(&rows, None).unwrap());
-        black_box(Cpu.row_forms(&rows, &[factor.as_ref()]).unwrap());
+        black_box(Engine::cpu().part_grams(&rows, None).unwrap());
+        black_box(Engine::cpu().row_forms(&rows, &[factor.as_ref()]).unwrap());
     };
     pass();
     let fastest = (0..20).map(|_| timed(pass).1).fold(f64::INFINITY, f64::min);
@@ -101,7 +101,7 @@ fn main() {
                 });
                 let quota = Quota::each(&partition, 5).unwrap();
                 let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-                let (sampler, setup) = timed(|| dpp.sampler(Method::Rejection, &Cpu).unwrap());
+                let (sampler, setup) = timed(|| dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap());
                 let (_, drawing) = timed(|| black_box(sampler.sample_many(DRAWS, 0)));
                 let floor = 2.0 * reading + arithmetic;
                 println!("{name}: reading the files once {reading:.2} s, arithmetic of two passes {arithmetic:.2} s");

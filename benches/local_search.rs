@@ -10,8 +10,8 @@ use std::{hint::black_box, sync::Mutex};
 use common::{paired_ratio, report_time, threads, timed};
 use faer::Mat;
 use partition_dpp::{
-    Features, KDpp,
-    engine::{Cpu, Engine, Items, Rows, SwapTable, SwapUpdate},
+    Engine, Features, KDpp,
+    engine::low_level::{Cpu, Items, Rows, SwapTable, SwapUpdate, Verbs},
     map::{LazyGreedy, LocalSearch, Solver},
 };
 use pulp::{Arch, Simd, WithSimd};
@@ -127,8 +127,8 @@ fn main() {
     drop((swap, table));
 
     let k_dpp = KDpp::new(&features, K).unwrap();
-    let (greedy, first) = timed(|| LazyGreedy::default().solve(&k_dpp, &Cpu).unwrap());
-    let (climbed, both) = timed(|| LocalSearch::default().solve(&k_dpp, &Cpu).unwrap());
+    let (greedy, first) = timed(|| LazyGreedy::default().solve(&k_dpp, &Engine::cpu()).unwrap());
+    let (climbed, both) = timed(|| LocalSearch::default().solve(&k_dpp, &Engine::cpu()).unwrap());
     let (swaps, gain) = (climbed.stats.swaps, climbed.log_det - greedy.log_det);
     println!("lazy greedy {first:.2} s; with local search {both:.2} s, {swaps} swaps, ln det + {gain:.3}");
 }

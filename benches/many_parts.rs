@@ -9,7 +9,7 @@ use std::{path::PathBuf, time::Instant};
 
 use common::{clustered, digits, gaussian, of_parts, rows, singles, threads};
 use partition_dpp::{
-    Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, engine::Cpu, sample::Bound,
+    Engine, Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, sample::Bound,
 };
 
 struct Case {
@@ -70,7 +70,7 @@ fn main() {
         for bound in [Bound::Auto].into_iter().chain(Bound::ALL) {
             let options = SamplerOptions::from(Method::Rejection).with_bound(bound);
             let started = Instant::now();
-            let sampler = match dpp.sampler(options, &Cpu) {
+            let sampler = match dpp.sampler(options, &Engine::cpu()) {
                 Ok(sampler) => sampler,
                 Err(error) => {
                     println!("  {bound:10} {error}");

@@ -20,9 +20,9 @@ use std::{
 use common::{gaussian, ratio_of_pairs, report_time, threads};
 use faer::{Accum, Mat, MatRef, Par, linalg::matmul::matmul};
 use partition_dpp::{
-    Features, KDpp,
+    Engine, Features, KDpp,
     data::{Scalar, Storage},
-    engine::{Cpu, Engine, Items, Rows},
+    engine::low_level::{Items, Rows},
     map::{Greedy, LazyGreedy, Solution, Solver},
 };
 use rayon::ThreadPool;
@@ -46,11 +46,11 @@ impl Case {
 type Solve = fn(&KDpp) -> Solution;
 
 fn plain(model: &KDpp) -> Solution {
-    Greedy::default().solve(model, &Cpu).unwrap()
+    Greedy::default().solve(model, &Engine::cpu()).unwrap()
 }
 
 fn lazy(model: &KDpp) -> Solution {
-    LazyGreedy::default().solve(model, &Cpu).unwrap()
+    LazyGreedy::default().solve(model, &Engine::cpu()).unwrap()
 }
 
 /// Algorithm 1 of Chen, Zhang and Zhou (2018), from its formulas: c as a k×m array, in tiles that stay in
@@ -162,7 +162,7 @@ fn large(one: &ThreadPool, two: &ThreadPool) {
     println!("m = 10⁶, n = 64, k = 50, f64: ln det {:.6}", solution.log_det);
 
     let rows = Rows::scaled(&case.features, vec![Items::All(items)]);
-    let norms = || Cpu.row_norms(&rows).unwrap();
+    let norms = || Engine::cpu().row_norms(&rows).unwrap();
     report_time("one pass that reads 512 MB (row norms), 2 threads", "-", 1.0, || two.install(norms));
     for (pool, threads) in [(one, 1), (two, 2)] {
         let what = |what: &str| format!("{what}, {threads} thread(s)");

@@ -8,8 +8,7 @@ mod common;
 
 use common::{threads, timed};
 use partition_dpp::{
-    Features, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Features, Partition, PartitionDpp, Quota,
     mcmc::{Chains, McmcOptions, OtherSetMoves, Thinning},
 };
 
@@ -77,7 +76,7 @@ fn main() {
 fn compare(dpp: &PartitionDpp, kinds: &[(&str, McmcOptions)]) {
     let two = threads(2);
     for (what, options) in kinds {
-        let (chains, seconds) = timed(|| two.install(|| dpp.chains(options, &Cpu)).unwrap());
+        let (chains, seconds) = timed(|| two.install(|| dpp.chains(options, &Engine::cpu())).unwrap());
         println!("set-up {seconds:.1} s");
         two.install(|| measure(what, &chains, 1));
     }

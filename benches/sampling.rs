@@ -13,8 +13,8 @@ use std::{
 use common::{paired_ratio, report_time, threads};
 use criterion::Criterion;
 use partition_dpp::{
-    Features, KDpp, Method, Partition, PartitionDpp, Quota, Sampler, Samples,
-    engine::{Cpu, Engine, Items, Rows},
+    Engine, Features, KDpp, Method, Partition, PartitionDpp, Quota, Sampler, Samples,
+    engine::low_level::{Items, Rows},
 };
 
 const DIMS: usize = 64;
@@ -37,20 +37,20 @@ impl Case {
         Self { features, partition, quota, _file: file }
     }
 
-    fn set_up(&self) -> Sampler<'_> {
+    fn set_up(&self) -> Sampler {
         let dpp = PartitionDpp::new(&self.features, &self.partition, &self.quota).unwrap();
-        dpp.sampler(Method::Auto, &Cpu).unwrap()
+        dpp.sampler(Method::Auto, &Engine::cpu()).unwrap()
     }
 
     /// One plain AᵀA, in f64.
     fn gram_pass(&self) {
         let rows = Rows::scaled(&self.features, vec![Items::All(self.features.items())]);
-        black_box(Cpu.part_grams(&rows, None).unwrap());
+        black_box(Engine::cpu().part_grams(&rows, None).unwrap());
     }
 }
 
 /// Draws that differ from call to call.
-fn draw(sampler: &Sampler<'_>, count: u64) -> Samples {
+fn draw(sampler: &Sampler, count: u64) -> Samples {
     static SEED: AtomicU64 = AtomicU64::new(0);
     sampler.sample_many(count, SEED.fetch_add(1, Ordering::Relaxed))
 }
@@ -61,7 +61,7 @@ fn main() {
     let (small_sampler, large_sampler) = (small.set_up(), large.set_up());
     let values = common::features(10_000, 100);
     let k_features = Features::from_rows(10_000, 100, &values).unwrap();
-    let k_sampler = KDpp::new(&k_features, 50).unwrap().sampler(Method::Auto, &Cpu).unwrap();
+    let k_sampler = KDpp::new(&k_features, 50).unwrap().sampler(Method::Auto, &Engine::cpu()).unwrap();
 
     let mut c: Criterion = common::criterion();
     c.bench_function("gram_pass/m=1000000,n=64/threads=2", |b| b.iter(|| two.install(|| large.gram_pass())));

@@ -17,8 +17,8 @@ use std::hint::black_box;
 use common::threads;
 use faer::{Accum, Mat, Par, linalg::matmul::matmul, traits::ComplexField};
 use partition_dpp::{
-    Features,
-    engine::{Cpu, Engine, Items, Rows},
+    Engine, Features,
+    engine::low_level::{Items, Rows},
     similarity::{Bandwidth, Rbf},
 };
 
@@ -110,9 +110,9 @@ fn main() {
         println!("{items} × {DIMS}, {landmarks} landmarks, {THREADS} threads");
         for _ in 0..RUNS {
             let floors = [floor(landmarks, 1.0_f64), floor(landmarks, 1.0_f32)];
-            let (found, made) = worked(|| rbf.features(&features, &Cpu).unwrap());
+            let (found, made) = worked(|| rbf.features(&features, &Engine::cpu()).unwrap());
             let rows = Rows::scaled(found.features(), vec![Items::All(items)]);
-            let (_, summed) = worked(|| Cpu.part_grams(&rows, None).unwrap());
+            let (_, summed) = worked(|| Engine::cpu().part_grams(&rows, None).unwrap());
             println!("features {made:.2} s, Gram matrix {summed:.2} s");
             for ((name, floor), ratios) in ["f64", "f32"].iter().zip(floors).zip(&mut ratios) {
                 let [columns, square] = floor.map(|seconds| seconds * items as f64);

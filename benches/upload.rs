@@ -17,9 +17,11 @@ use std::{
 use half::f16;
 use partition_dpp::{
     Features,
+    engine::low_level::Verbs,
     engine::{
-        Engine, Items, Precision, Rows,
+        Precision,
         gpu::{Gpu, GpuOptions},
+        low_level::{Items, Rows},
     },
 };
 use rayon::prelude::*;

@@ -35,5 +35,5 @@ fn choose(gpu: &Gpu) -> Result<usize, Error> {
     let partition = Partition::from_labels(&(0..3000).map(|i| i % 3).collect::<Vec<usize>>())?;
     let quota = Quota::each(&partition, 2)?;
     let dpp = PartitionDpp::new(&features, &partition, &quota)?;
-    Ok(Greedy::default().solve(&dpp, gpu)?.subset.len())
+    Ok(Greedy::default().solve(&dpp, &gpu.engine())?.subset.len())
 }

@@ -2,8 +2,7 @@
 //! a driver that holds none: `cargo run --release --example own_store`.
 
 use partition_dpp::{
-    Features, Partition, Result,
-    engine::Cpu,
+    Engine, Features, Partition, Result,
     stream::{Batch, Grams, Plan, Request, StreamSampler, TrialSource, Trials},
 };
 
@@ -41,7 +40,7 @@ impl TrialSource for Answers<'_> {
         let counts = self.plan.split(&self.totals, count, seed)?;
         let mut answers = Vec::new();
         for (number, &count) in (0..).zip(&counts).filter(|(_, count)| **count > 0) {
-            answers.push(self.plan.trials(&self.store.page(number)?, count, seed, &Cpu)?);
+            answers.push(self.plan.trials(&self.store.page(number)?, count, seed, &Engine::cpu())?);
         }
         Trials::concatenate(answers)
     }
@@ -53,12 +52,12 @@ fn main() -> Result<()> {
     // One pass for sums over the rows, one for the share of every page.
     let mut grams = Grams::default();
     for number in 0..PAGES {
-        grams = grams.merge(Grams::of_batch(&store.page(number)?, &Cpu)?)?;
+        grams = grams.merge(Grams::of_batch(&store.page(number)?, &Engine::cpu())?)?;
     }
     let plan = Plan::partition_dpp(&grams, &grams.quota([("bird", 1), ("cat", 2), ("dog", 2)])?)?;
     let mut totals = Vec::new();
     for number in 0..PAGES {
-        totals.push(plan.total_leverage(&store.page(number)?, &Cpu)?);
+        totals.push(plan.total_leverage(&store.page(number)?, &Engine::cpu())?);
     }
     println!(
         "{} rows: about {:.0} trials of {} bytes a sample, law error {:.0e}",

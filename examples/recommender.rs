@@ -71,7 +71,7 @@ fn on_a_device(slates: &Slates, requests: &[SlateRequest<'_>]) {
         slates::BatchedRequests,
     };
     let Ok(gpu) = Gpu::new(&GpuOptions::default()) else { return };
-    let on_device = slates.clone().with_engine(&gpu);
+    let on_device = slates.clone().with_engine(&gpu.engine());
     let (found, expected) = (on_device.solve_many(requests), slates.solve_many(requests));
     let is_same = |pair: &(Result<_>, Result<_>)| matches!(pair, (Ok(one), Ok(other)) if one == other);
     let same = found.into_iter().zip(expected).filter(is_same).count();

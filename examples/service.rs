@@ -7,12 +7,12 @@ use std::{
     thread,
 };
 
-use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, Result, Sampler, engine::Cpu};
+use partition_dpp::{Engine, Features, Method, Partition, PartitionDpp, Quota, Result, Sampler};
 
 /// Samplers by catalogue. They own their data: the features and the parts may be dropped.
 #[derive(Default)]
 struct Service {
-    samplers: RwLock<HashMap<String, Sampler<'static>>>,
+    samplers: RwLock<HashMap<String, Sampler>>,
 }
 
 impl Service {
@@ -20,7 +20,8 @@ impl Service {
     fn load(&self, name: &str, version: u32) -> Result<()> {
         let (features, partition) = catalogue(version)?;
         let quota = Quota::each(&partition, 2)?;
-        let sampler = PartitionDpp::new(&features, &partition, &quota)?.sampler(Method::Auto, &Cpu)?;
+        let sampler =
+            PartitionDpp::new(&features, &partition, &quota)?.sampler(Method::Auto, &Engine::cpu())?;
         self.samplers.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), sampler);
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine};
+use partition_dpp::{Engine, Features, Method, Partition, PartitionDpp, Quota};
 use rand::{RngExt, SeedableRng};
 
 #[expect(clippy::print_stdout, reason = "an example reports to the terminal")]
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quota = Quota::each(&partition, 5)?;
     let dpp = PartitionDpp::new(&features, &partition, &quota)?;
     let checked = start.elapsed();
-    let sampler = dpp.sampler(Method::Auto, &engine::Cpu)?;
+    let sampler = dpp.sampler(Method::Auto, &Engine::cpu())?;
     let set_up = start.elapsed();
     println!("m = {items}, n = {dims}: input checked in {checked:.2?}, set up after {set_up:.2?}");
 

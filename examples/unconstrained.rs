@@ -6,8 +6,7 @@
 use std::time::Instant;
 
 use partition_dpp::{
-    Dpp, Features, KDpp, Result,
-    engine::Cpu,
+    Dpp, Engine, Features, KDpp, Result,
     map::{Decision, Greedy, ItemOrder, Softmax, Solution, Solver, SymmetricGreedy},
 };
 use rand::{RngExt, SeedableRng};
@@ -26,7 +25,7 @@ const REGIMES: [Regime; 2] =
 type Method = (&'static str, fn(&Dpp, u64) -> Result<Solution>);
 
 const METHODS: [Method; 7] = [
-    ("greedy", |dpp, _| Greedy::default().solve(dpp, &Cpu)),
+    ("greedy", |dpp, _| Greedy::default().solve(dpp, &Engine::cpu())),
     ("symmetric greedy", |dpp, _| symmetric(dpp, ItemOrder::Index, Decision::Deterministic)),
     ("  randomised", |dpp, seed| symmetric(dpp, ItemOrder::Index, Decision::Randomised { seed })),
     ("  shuffled", |dpp, seed| symmetric(dpp, ItemOrder::Shuffled { seed }, Decision::Deterministic)),
@@ -34,11 +33,11 @@ const METHODS: [Method; 7] = [
     ("  basis last, randomised", |dpp, seed| {
         symmetric(dpp, ItemOrder::GreedyBasisLast, Decision::Randomised { seed })
     }),
-    ("softmax", |dpp, _| Softmax::default().solve(dpp, &Cpu)),
+    ("softmax", |dpp, _| Softmax::default().solve(dpp, &Engine::cpu())),
 ];
 
 fn symmetric(dpp: &Dpp, order: ItemOrder, decision: Decision) -> Result<Solution> {
-    SymmetricGreedy::default().with_order(order).with_decision(decision).solve(dpp, &Cpu)
+    SymmetricGreedy::default().with_order(order).with_decision(decision).solve(dpp, &Engine::cpu())
 }
 
 #[expect(clippy::print_stdout, reason = "an example reports to the terminal")]
@@ -61,8 +60,9 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
                 seconds += start.elapsed().as_secs_f64();
                 sizes.push(solution.subset.len());
                 log_dets += solution.log_det;
-                greedy +=
-                    Greedy::default().solve(&KDpp::new(&features, solution.subset.len())?, &Cpu)?.log_det;
+                greedy += Greedy::default()
+                    .solve(&KDpp::new(&features, solution.subset.len())?, &Engine::cpu())?
+                    .log_det;
             }
             let count = seeds as f64;
             let mean = sizes.iter().sum::<usize>() as f64 / count;

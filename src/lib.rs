@@ -2,7 +2,7 @@
 //! their exact samples, probabilities, and most probable sets.
 //!
 //! ```
-//! use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine};
+//! use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, Engine};
 //!
 //! # fn main() -> Result<(), partition_dpp::Error> {
 //! // Six items with three features each, in two parts; two of each, as different as possible.
@@ -11,7 +11,7 @@
 //! let partition = Partition::from_labels(&["cat", "cat", "cat", "dog", "dog", "dog"])?;
 //! let quota = Quota::new(&partition, [1, 2])?;
 //! let dpp = PartitionDpp::new(&features, &partition, &quota)?;
-//! let sampler = dpp.sampler(Method::Auto, &engine::Cpu)?;
+//! let sampler = dpp.sampler(Method::Auto, &Engine::cpu())?;
 //! println!("{}", sampler.sample_many(1, 42).subsets()[0]);
 //! # Ok(()) }
 //! ```
@@ -57,6 +57,7 @@ pub mod stream;
 pub mod watch;
 
 pub use data::{CountRange, Features, Kernel, Partition, Quota, Subset};
+pub use engine::Engine;
 pub use error::Error;
 pub use estimate::{Estimate, MonteCarlo};
 pub use inference::{EstimatedProbability, Inference, PartCounts, RidgeInference};

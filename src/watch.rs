@@ -2,7 +2,10 @@
 
 use std::{
     fmt,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -53,10 +56,10 @@ pub enum Ended {
     TimeLimit,
 }
 
-/// A stop flag and a deadline for long work, and a callback for its progress.
+/// A stop flag and a deadline for long work, and a callback for its progress. A cheap handle.
 ///
 /// A solver that is stopped returns the best set it has, and a [`Sampler`](crate::Sampler) the subsets drawn so far.
-/// Set-up and inference, with an engine under a watch ([`engine::Watched`](crate::engine::Watched)), end with
+/// Set-up and inference, with an engine under a watch ([`Engine::watched`](crate::Engine::watched)), end with
 /// [`Error::Ended`](crate::Error::Ended).
 ///
 /// Only deadlines and reports read a clock. wasm32-unknown-unknown has none, and [`Instant::now`] panics there: use a
@@ -64,21 +67,26 @@ pub enum Ended {
 ///
 /// # Examples
 /// ```
-/// use std::{sync::atomic::AtomicBool, time::{Duration, Instant}};
+/// use std::{sync::{Arc, atomic::AtomicBool}, time::{Duration, Instant}};
 /// use partition_dpp::Watch;
-/// let stop = AtomicBool::new(false);
+/// let stop = Arc::new(AtomicBool::new(false));
 /// let report = |progress: partition_dpp::watch::Progress| println!("{:?} {}", progress.step, progress.steps);
-/// let watch = Watch::default().stopped_by(&stop).until(Instant::now() + Duration::from_secs(5)).reporting_to(&report);
+/// let watch = Watch::default().stopped_by(&stop).until(Instant::now() + Duration::from_secs(5)).reporting_to(report);
 /// assert_eq!(watch.ended(), None);
 /// ```
-#[derive(Clone, Copy, Default)]
-pub struct Watch<'a> {
-    stop: Option<&'a AtomicBool>,
+#[derive(Clone, Default)]
+pub struct Watch {
+    stop: Option<Arc<AtomicBool>>,
     deadline: Option<Instant>,
-    report: Option<&'a (dyn Fn(Progress) + Sync)>,
+    report: Option<Report>,
 }
 
-impl fmt::Debug for Watch<'_> {
+/// Nothing ends the work.
+pub(crate) static UNWATCHED: Watch = Watch { stop: None, deadline: None, report: None };
+
+type Report = Arc<dyn Fn(Progress) + Send + Sync>;
+
+impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { stop, deadline, report } = self;
         let mut watch = f.debug_struct("Watch");
@@ -86,11 +94,11 @@ impl fmt::Debug for Watch<'_> {
     }
 }
 
-impl<'a> Watch<'a> {
+impl Watch {
     /// Ends the work soon after the flag is set.
     #[must_use]
-    pub fn stopped_by(self, stop: &'a AtomicBool) -> Self {
-        Self { stop: Some(stop), ..self }
+    pub fn stopped_by(self, stop: &Arc<AtomicBool>) -> Self {
+        Self { stop: Some(Arc::clone(stop)), ..self }
     }
 
     /// Ends the work soon after this moment, or the earlier one of an earlier call.
@@ -102,13 +110,13 @@ impl<'a> Watch<'a> {
 
     /// Calls `report` from time to time, from any thread.
     #[must_use]
-    pub fn reporting_to(self, report: &'a (dyn Fn(Progress) + Sync)) -> Self {
-        Self { report: Some(report), ..self }
+    pub fn reporting_to(self, report: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        Self { report: Some(Arc::new(report)), ..self }
     }
 
     /// The same without reports.
-    pub(crate) fn without_reports(self) -> Self {
-        Self { report: None, ..self }
+    pub(crate) fn without_reports(&self) -> Self {
+        Self { report: None, ..self.clone() }
     }
 
     /// The reason to end the work now, if there is one. Takes a few nanoseconds, or the time to read the clock if there
@@ -121,7 +129,7 @@ impl<'a> Watch<'a> {
 
     /// Whether the flag is set.
     pub(crate) fn stopped(&self) -> Option<Ended> {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)).then_some(Ended::Interrupted)
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)).then_some(Ended::Interrupted)
     }
 
     /// [`ended`](Self::ended) as an error.
@@ -134,7 +142,7 @@ impl<'a> Watch<'a> {
 
     /// The start time of the work, if its progress is reported; otherwise reads no clock.
     pub(crate) fn begin(&self) -> Option<Instant> {
-        self.report.map(|_| Instant::now())
+        self.report.as_ref().map(|_| Instant::now())
     }
 
     /// Reports the progress of work that began at `start`.
@@ -149,7 +157,7 @@ impl<'a> Watch<'a> {
         (step, steps): (Step, u64),
         (log_det, upper_bound): (f64, Option<f64>),
     ) {
-        if let Some((report, start)) = self.report.zip(start) {
+        if let Some((report, start)) = self.report.as_ref().zip(start) {
             report(Progress { step, steps, log_det, upper_bound, elapsed: start.elapsed() });
         }
     }
@@ -161,21 +169,21 @@ mod tests {
 
     #[test]
     fn the_first_reason_ends_it() {
-        let (stop, now) = (AtomicBool::new(false), Instant::now());
+        let (stop, now) = (Arc::new(AtomicBool::new(false)), Instant::now());
         let later = now + Duration::from_secs(3600);
         assert_eq!(Watch::default().ended(), None);
         let watch = Watch::default().stopped_by(&stop).until(later);
         assert_eq!(watch.ended(), None);
-        assert_eq!(watch.until(now).ended(), Some(Ended::TimeLimit));
-        assert_eq!(watch.until(now).until(later).ended(), Some(Ended::TimeLimit));
+        assert_eq!(watch.clone().until(now).ended(), Some(Ended::TimeLimit));
+        assert_eq!(watch.clone().until(now).until(later).ended(), Some(Ended::TimeLimit));
         stop.store(true, Ordering::Relaxed);
-        assert_eq!(watch.until(now).ended(), Some(Ended::Interrupted));
+        assert_eq!(watch.clone().until(now).ended(), Some(Ended::Interrupted));
         assert!(matches!(watch.check(), Err(crate::Error::Ended(Ended::Interrupted))));
     }
 
     #[test]
     fn no_clock_is_read_without_a_report() {
         assert_eq!(Watch::default().begin(), None);
-        assert!(Watch::default().reporting_to(&|_| ()).begin().is_some());
+        assert!(Watch::default().reporting_to(|_| ()).begin().is_some());
     }
 }

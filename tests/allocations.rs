@@ -7,8 +7,7 @@ use std::{
 };
 
 use partition_dpp::{
-    CountRange, Features, Method, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    CountRange, Engine, Features, Method, Partition, PartitionDpp, Quota,
     slates::{SlateRequest, Slates},
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -81,7 +80,7 @@ fn draws_allocate_a_few_times() {
     let partition = Partition::from_labels(&(0..items).map(|item| item % 8).collect::<Vec<_>>()).unwrap();
     let quota = Quota::new(&partition, [2, 2, 2, 2, 1, 1, 1, 1]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Auto, &Cpu).unwrap();
+    let sampler = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap();
     let mut rng = StdRng::seed_from_u64(1);
     let mut draw = || (0..100).for_each(|_| drop(sampler.try_sample_counted(&mut rng).unwrap()));
     draw();

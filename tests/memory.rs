@@ -14,7 +14,7 @@ use std::{
 };
 
 use approx::abs_diff_eq;
-use partition_dpp::{Error, Features, Method, Partition, PartitionDpp, Quota, engine};
+use partition_dpp::{Engine, Error, Features, Method, Partition, PartitionDpp, Quota};
 
 const ITEMS: usize = 1_000_000;
 const DIMS: usize = 64;
@@ -71,7 +71,7 @@ fn sample_conditioned(path: &Path) -> u64 {
     let quota = Quota::each(&partition, 5).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let dpp = dpp.including(&[7]).unwrap().excluding(&[11]).unwrap();
-    let samples = dpp.sampler(Method::Rejection, &engine::Cpu).unwrap().sample_many(10, 0);
+    let samples = dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap().sample_many(10, 0);
     assert!(samples.subsets().iter().all(|subset| subset.contains(7) && !subset.contains(11)));
     dpp.memory_plan(Method::Rejection).unwrap().total()
 }
@@ -87,7 +87,7 @@ fn sample(path: &Path) -> u64 {
     let partition = parts(3);
     let quota = Quota::each(&partition, 5).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
+    let sampler = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap();
     let samples = sampler.sample_many(100, 0);
     assert!(samples.subsets().iter().all(|subset| subset.part_counts(&partition) == [5, 5, 5]));
     let plan = dpp.memory_plan(Method::Auto).unwrap();
@@ -101,12 +101,12 @@ fn infer(path: &Path) -> f64 {
     let partition = parts(2);
     let quota = Quota::each(&partition, 5).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let inference = dpp.inference(&engine::Cpu).unwrap();
+    let inference = dpp.inference(&Engine::cpu()).unwrap();
     let marginals = inference.inclusion_probabilities().unwrap();
     assert_eq!(marginals.value.len(), ITEMS);
     let sum: f64 = marginals.value.iter().sum();
     assert!(abs_diff_eq!(sum, 10.0, epsilon = 1e-9), "probabilities sum to {sum}");
-    match dpp.with_node_budget(0.5).inference(&engine::Cpu) {
+    match dpp.with_node_budget(0.5).inference(&Engine::cpu()) {
         Err(Error::NodeBudget { nodes, .. }) => nodes,
         other => panic!("half a node should not do: {other:?}"),
     }

@@ -2,7 +2,10 @@
 
 use std::{
     io, process,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -12,7 +15,7 @@ use partition_dpp::{Watch, watch::Ended};
 use crate::{failure::Failure, output};
 
 /// Set by the first Ctrl-C.
-static FLAG: AtomicBool = AtomicBool::new(false);
+static FLAG: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// Whether the work checks the flag and the clock itself.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 /// Whether this program owns the process and may end it.
@@ -21,6 +24,7 @@ static OWN: AtomicBool = AtomicBool::new(false);
 /// Catches Ctrl-C: unless the work checks the [`flag`], the program ends at once with a message and exit status 130.
 pub(crate) fn catch() -> Result<(), Failure> {
     OWN.store(true, Ordering::Relaxed);
+    LazyLock::force(&FLAG);
     let handler = || {
         let again = FLAG.swap(true, Ordering::Relaxed);
         if again || !WATCHED.load(Ordering::Relaxed) {
@@ -32,7 +36,7 @@ pub(crate) fn catch() -> Result<(), Failure> {
 
 /// A watch that ends at Ctrl-C and after a limit that begins now. Until the work checks the [`flag`], the limit ends
 /// the program at once, as Ctrl-C does; in the process of another program it ends only watched work.
-pub(crate) fn within(limit: Option<Duration>) -> Watch<'static> {
+pub(crate) fn within(limit: Option<Duration>) -> Watch {
     let watch = Watch::default().stopped_by(&FLAG);
     // A deadline that the clock cannot represent is no limit.
     let Some(deadline) = limit.and_then(|limit| Instant::now().checked_add(limit)) else { return watch };
@@ -56,7 +60,7 @@ fn end(ended: Ended) {
 
 /// From now on the first Ctrl-C only sets this flag, the second ends the program at once, and time limits end watched
 /// work only.
-pub(crate) fn flag() -> &'static AtomicBool {
+pub(crate) fn flag() -> &'static Arc<AtomicBool> {
     WATCHED.store(true, Ordering::Relaxed);
     &FLAG
 }

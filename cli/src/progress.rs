@@ -6,10 +6,13 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use partition_dpp::watch::{Progress as Reached, Step};
+use partition_dpp::{
+    Watch,
+    watch::{Progress as Reached, Step},
+};
 
 /// A spinner, then a bar; or nothing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
 }
@@ -19,6 +22,16 @@ impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
         let hidden = quiet || !stderr().is_terminal();
         Self { bar: if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() } }
+    }
+
+    /// The same watch, which shows how far the work is.
+    pub(crate) fn shown(
+        &self,
+        watch: &Watch,
+        show: impl Fn(&Self, &Reached) + Send + Sync + 'static,
+    ) -> Watch {
+        let progress = self.clone();
+        watch.clone().reporting_to(move |reached| show(&progress, &reached))
     }
 
     /// Starts work of unknown length.

@@ -4,9 +4,8 @@ use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Result as Made, Unstructured};
 use partition_dpp::{
-    Dpp, Error, Features, IndependentKDpps, Inference, KDpp, Method, PartCounts, Partition, PartitionDpp,
-    Quota, Result, Sampler, SamplerOptions, Subset, Watch,
-    engine::{Cpu, Watched},
+    Dpp, Engine, Error, Features, IndependentKDpps, Inference, KDpp, Method, PartCounts, Partition,
+    PartitionDpp, Quota, Result, Sampler, SamplerOptions, Subset, Watch,
     map::{
         BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Softmax, Solution, Solver,
         SymmetricGreedy, UpperBound,
@@ -107,7 +106,7 @@ impl Case {
         let features = Features::from_rows(self.rows.len(), dims, self.rows.concat())?;
         let partition = Partition::from_labels(&self.labels)?;
         let watch = Watch::default().until(Instant::now() + BRIEFLY);
-        let engine = Watched::new(&Cpu, watch);
+        let engine = Engine::cpu().watched(&watch);
         let (include, exclude) = (&self.include, &self.exclude);
         match &self.kind {
             ModelKind::Plain => {
@@ -157,9 +156,9 @@ impl Case {
         features: &Features,
         partition: &Partition,
         quota: &Quota,
-        watch: &Watch<'_>,
+        watch: &Watch,
     ) -> Result<()> {
-        let engine = Watched::new(&Cpu, *watch);
+        let engine = Engine::cpu().watched(watch);
         let dpp = PartitionDpp::new(features, partition, quota)?;
         let dpp = dpp.including(&self.include)?.excluding(&self.exclude)?;
         let is_exact = matches!(self.kind, ModelKind::Counts(_));
@@ -178,7 +177,7 @@ impl Case {
         }
     }
 
-    fn draw(&self, sampler: &Sampler<'_>, watch: &Watch<'_>) -> Result<()> {
+    fn draw(&self, sampler: &Sampler, watch: &Watch) -> Result<()> {
         let bound = sampler.acceptance_bound();
         assert!(bound > 0.0 && bound <= 1.0 + ROUNDING, "acceptance of {bound}");
         let error = sampler.law_error();
@@ -211,7 +210,7 @@ impl Case {
         assert!(fits, "{set} has counts {counts:?}");
     }
 
-    fn check_inference(&self, inference: &Inference<'_>) -> Result<()> {
+    fn check_inference(&self, inference: &Inference) -> Result<()> {
         let log_z = inference.log_partition_function();
         assert!(log_z.value.is_finite() && log_z.error >= 0.0, "ln Z = {log_z:?}");
         let marginals = inference.inclusion_probabilities()?;
@@ -232,8 +231,8 @@ impl Case {
         Ok(())
     }
 
-    fn search(&self, model: &impl Objective, watch: &Watch<'_>) -> Result<()> {
-        let engine = Watched::new(&Cpu, *watch);
+    fn search(&self, model: &impl Objective, watch: &Watch) -> Result<()> {
+        let engine = Engine::cpu().watched(watch);
         let found = match self.task {
             Task::LazyGreedy => LazyGreedy::default().solve_watched(model, &engine, watch)?,
             Task::LocalSearch => LocalSearch::default().solve_watched(model, &engine, watch)?,

@@ -2,10 +2,9 @@
 
 use std::sync::OnceLock;
 
-use partition_dpp::engine::{
-    Cpu, Engine, EngineInfo, auto_for,
-    cost::Job,
-    gpu::{Gpu, GpuOptions},
+use partition_dpp::{
+    Engine,
+    engine::{EngineInfo, auto_for, cost::Job, gpu::GpuOptions},
 };
 use pyo3::{Borrowed, prelude::*};
 
@@ -41,24 +40,24 @@ impl<'py> FromPyObject<'_, 'py> for EngineChoice {
 
 impl EngineChoice {
     /// The engine for a job. A GPU stays open as long as the process.
-    pub(crate) fn open(self, job: &Job) -> PyResult<&'static dyn Engine> {
-        static CHOSEN: OnceLock<Box<dyn Engine>> = OnceLock::new();
-        static GPU: OnceLock<Gpu> = OnceLock::new();
+    pub(crate) fn open(self, job: &Job) -> PyResult<Engine> {
+        static CHOSEN: OnceLock<Engine> = OnceLock::new();
+        static GPU: OnceLock<Engine> = OnceLock::new();
         match self {
-            Self::Cpu => Ok(&Cpu),
+            Self::Cpu => Ok(Engine::cpu()),
             Self::Gpu => {
                 if let Some(gpu) = GPU.get() {
-                    return Ok(gpu);
+                    return Ok(gpu.clone());
                 }
-                let gpu = without_compositor(|| Gpu::new(&GpuOptions::default()))?.or_raise()?;
-                Ok(GPU.get_or_init(|| gpu))
+                let gpu = without_compositor(|| Engine::gpu(&GpuOptions::default()))?.or_raise()?;
+                Ok(GPU.get_or_init(|| gpu).clone())
             }
             Self::Auto => {
                 let chosen = without_compositor(|| auto_for(job).engine)?;
-                if chosen.info().name == Cpu.info().name {
-                    return Ok(&Cpu);
+                if chosen.info().adapter.is_none() {
+                    return Ok(chosen);
                 }
-                Ok(CHOSEN.get_or_init(|| chosen).as_ref())
+                Ok(CHOSEN.get_or_init(|| chosen).clone())
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The rows of the items.
 
 use partition_dpp::{
-    engine::{Cpu, Watched},
+    Engine,
     similarity::{Bandwidth, Rbf},
 };
 use pyo3::prelude::*;
@@ -90,7 +90,7 @@ impl Features {
         let rbf = Rbf::new(bandwidth.map_or(Bandwidth::Median, Bandwidth::Exactly));
         let rbf = landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
         let made = interruptible(py, progress, |watch| {
-            let found = rbf.features(&self.rows, &Watched::new(&Cpu, watch))?;
+            let found = rbf.features(&self.rows, &Engine::cpu().watched(&watch))?;
             Ok((found.features().clone(), found.kernel_error()))
         })?;
         let (rows, error) = made.or_raise()?;

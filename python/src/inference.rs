@@ -6,14 +6,13 @@ use std::sync::{
 };
 
 use numpy::PyArray1;
-use partition_dpp::{Estimate, Subset, engine::cost::Task};
+use partition_dpp::{Engine, Estimate, Subset, engine::cost::Task};
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::{
     engines::EngineChoice,
     errors::OrRaise,
     interruptible::flagged,
-    kept::{AnyInference, KeptInference, keep_inference},
     models::{Law, Model},
     rows,
 };
@@ -21,8 +20,8 @@ use crate::{
 /// The probabilities of one law.
 #[pyclass(frozen, module = "partition_dpp")]
 pub(crate) struct Inference {
-    kept: KeptInference,
-    /// Ends the work of the kept engine, for good.
+    of: AnyInference,
+    /// Ends the work of its engine, for good.
     stop: Arc<AtomicBool>,
     items: usize,
 }
@@ -34,50 +33,31 @@ impl Model {
     fn inference(&self, py: Python<'_>, engine: EngineChoice) -> PyResult<Inference> {
         let engine = self.engine(engine, Task::Inference)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let shared = Arc::clone(&stop);
-        let kept = flagged(py, None, &stop, |_| self.law.kept_inference(engine, shared))?;
-        Ok(Inference { kept: kept.or_raise()?, stop, items: self.features.items() })
+        let of = flagged(py, None, &stop, |watch| self.law.inference(&engine.watched(&watch)))?;
+        Ok(Inference { of: of.or_raise()?, stop, items: self.features.items() })
     }
 }
 
+/// Either kind of inference.
+enum AnyInference {
+    Features(Box<partition_dpp::Inference>),
+    Ridge(Box<partition_dpp::RidgeInference>),
+}
+
 impl Law {
-    fn kept_inference(
-        &self,
-        engine: &'static dyn partition_dpp::engine::Engine,
-        stop: Arc<AtomicBool>,
-    ) -> partition_dpp::Result<KeptInference> {
-        match self {
-            Law::Parts(dpp) => {
-                let dpp = dpp.clone();
-                keep_inference(engine, stop, move |engine| {
-                    Ok(AnyInference::Features(Box::new(dpp.inference(engine)?)))
-                })
-            }
-            Law::Size(dpp) => {
-                let dpp = dpp.clone();
-                keep_inference(engine, stop, move |engine| {
-                    Ok(AnyInference::Features(Box::new(dpp.inference(engine)?)))
-                })
-            }
-            Law::AnySize(dpp) => {
-                let dpp = dpp.clone();
-                keep_inference(engine, stop, move |engine| {
-                    Ok(AnyInference::Features(Box::new(dpp.inference(engine)?)))
-                })
-            }
-            Law::Ridge(dpp, _) => {
-                let dpp = dpp.clone();
-                keep_inference(engine, stop, move |engine| {
-                    Ok(AnyInference::Ridge(Box::new(dpp.inference(engine)?)))
-                })
-            }
-        }
+    fn inference(&self, engine: &Engine) -> partition_dpp::Result<AnyInference> {
+        Ok(match self {
+            Law::Parts(dpp) => AnyInference::Features(Box::new(dpp.inference(engine)?)),
+            Law::Size(dpp) => AnyInference::Features(Box::new(dpp.inference(engine)?)),
+            Law::AnySize(dpp) => AnyInference::Features(Box::new(dpp.inference(engine)?)),
+            Law::Ridge(dpp, _) => AnyInference::Ridge(Box::new(dpp.inference(engine)?)),
+        })
     }
 }
 
 impl Inference {
     fn log_partition_function(&self) -> Estimate<f64> {
-        match self.kept.borrow_dependent() {
+        match &self.of {
             AnyInference::Features(inference) => inference.log_partition_function(),
             AnyInference::Ridge(inference) => inference.log_partition_function(),
         }
@@ -85,7 +65,7 @@ impl Inference {
 
     fn estimate_of(&self, items: &Bound<'_, PyAny>) -> PyResult<Estimate<f64>> {
         let subset = Subset::new(rows::items(items, "items")?, self.items).or_raise()?;
-        match self.kept.borrow_dependent() {
+        match &self.of {
             AnyInference::Features(inference) => inference.log_probability(&subset),
             AnyInference::Ridge(inference) => inference.log_probability(&subset),
         }
@@ -122,8 +102,7 @@ impl Inference {
         if self.stop.load(Ordering::Relaxed) {
             return Err(PyRuntimeError::new_err("this inference was interrupted: set it up again"));
         }
-        let kept = self.kept.borrow_dependent();
-        let found = flagged(py, None, &self.stop, |_| match kept {
+        let found = flagged(py, None, &self.stop, |_| match &self.of {
             AnyInference::Features(inference) => inference.inclusion_probabilities(),
             AnyInference::Ridge(inference) => inference.inclusion_probabilities(),
         })?;

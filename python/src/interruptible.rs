@@ -30,9 +30,9 @@ pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(Watch<'_>) -> T + Send,
+    work: impl FnOnce(Watch) -> T + Send,
 ) -> PyResult<T> {
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
     flagged(py, progress, &stop, work)
 }
 
@@ -40,14 +40,15 @@ pub(crate) fn interruptible<T: Send>(
 pub(crate) fn flagged<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    stop: &AtomicBool,
-    work: impl FnOnce(Watch<'_>) -> T + Send,
+    stop: &Arc<AtomicBool>,
+    work: impl FnOnce(Watch) -> T + Send,
 ) -> PyResult<T> {
     let pool = pool()?;
     let progress = progress.map(|progress| progress.clone().unbind());
-    let latest: Mutex<Option<Progress>> = Mutex::new(None);
-    let report = |reached: Progress| *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(reached);
-    let watch = Watch::default().stopped_by(stop).reporting_to(&report);
+    let latest: Arc<Mutex<Option<Progress>>> = Arc::default();
+    let reached = Arc::clone(&latest);
+    let report = move |progress| *reached.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+    let watch = Watch::default().stopped_by(stop).reporting_to(report);
     let attended = || {
         Python::attach(|py| {
             py.check_signals()?;

@@ -1,8 +1,7 @@
 //! Best sets of a kernel that is computed from pairs of items.
 
 use partition_dpp::{
-    Features,
-    engine::Cpu,
+    Engine, Features,
     map::{self, LazyGreedy, Solver},
     similarity::{Bandwidth, DotKernel, KernelFunction, RbfKernel},
 };
@@ -106,8 +105,8 @@ impl KernelModel {
             let kernel = self.kernel()?;
             let model = self.model(&*kernel)?;
             match solver {
-                SolverChoice::Greedy => LazyGreedy::default().solve_watched(&model, &Cpu, &watch),
-                _ => local_search(limit).solve_watched(&model, &Cpu, &watch),
+                SolverChoice::Greedy => LazyGreedy::default().solve_watched(&model, &Engine::cpu(), &watch),
+                _ => local_search(limit).solve_watched(&model, &Engine::cpu(), &watch),
             }
         })?;
         whole(found.or_raise()?)

@@ -8,7 +8,6 @@ mod errors;
 mod features;
 mod inference;
 mod interruptible;
-mod kept;
 mod kernel_model;
 mod labels;
 mod models;

@@ -1,11 +1,8 @@
 //! The laws over subsets.
 
 use partition_dpp::{
-    Features, RidgeDpp, Subset,
-    engine::{
-        Engine,
-        cost::{Job, Task},
-    },
+    Engine, Features, RidgeDpp, Subset,
+    engine::cost::{Job, Task},
 };
 use pyo3::prelude::*;
 
@@ -138,7 +135,7 @@ impl Model {
     }
 
     /// The engine for a task on these rows.
-    pub(crate) fn engine(&self, choice: EngineChoice, task: Task) -> PyResult<&'static dyn Engine> {
+    pub(crate) fn engine(&self, choice: EngineChoice, task: Task) -> PyResult<Engine> {
         let parts = self.partition.as_ref().map_or(1, partition_dpp::Partition::parts);
         choice.open(&Job::new(&self.features, task).with_parts(parts).with_picks(self.picks))
     }

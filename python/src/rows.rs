@@ -5,7 +5,10 @@ use std::fmt;
 use arrow_array::{Array, ArrayRef, cast::AsArray};
 use half::f16;
 use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods};
-use partition_dpp::{Features, data::Scalar, data::Storage};
+use partition_dpp::{
+    Features,
+    data::{Scalar, Storage},
+};
 use pyo3::{
     prelude::*,
     types::{PyFrozenSet, PyList, PySet, PySlice},

@@ -1,12 +1,8 @@
 //! Draws.
 
-use std::sync::{Arc, atomic::AtomicBool};
-
 use numpy::PyArray1;
 use partition_dpp::{
-    Error, Method, SamplerOptions, Samples, Watch,
-    engine::{Engine, Watched, cost::Task},
-    sample::Algorithm,
+    Engine, Error, Method, SamplerOptions, Samples, Watch, engine::cost::Task, sample::Algorithm,
 };
 use pyo3::{Borrowed, prelude::*};
 
@@ -14,8 +10,7 @@ use crate::{
     arrays::indices,
     engines::{EngineChoice, words},
     errors::{OrRaise, exception, refused},
-    interruptible::{flagged, interruptible},
-    kept::{KeptSampler, keep_sampler},
+    interruptible::interruptible,
     models::{Law, Model},
     numbers,
 };
@@ -75,11 +70,7 @@ impl<'py> FromPyObject<'_, 'py> for MethodChoice {
 }
 
 impl Law {
-    fn sampler<'a>(
-        &'a self,
-        way: Way,
-        engine: &'a dyn Engine,
-    ) -> partition_dpp::Result<partition_dpp::Sampler<'a>> {
+    fn sampler(&self, way: Way, engine: &Engine) -> partition_dpp::Result<partition_dpp::Sampler> {
         let options = match way {
             Way::Exact(method) => SamplerOptions::from(method),
             Way::Estimated { law_error } => {
@@ -95,36 +86,6 @@ impl Law {
             Law::Size(dpp) => dpp.sampler(options, engine),
             Law::AnySize(dpp) => dpp.sampler(options, engine),
             Law::Ridge(dpp, _) => dpp.sampler(options, engine),
-        }
-    }
-
-    fn kept_sampler(
-        &self,
-        way: Way,
-        engine: &'static dyn Engine,
-        stop: Arc<AtomicBool>,
-    ) -> partition_dpp::Result<KeptSampler> {
-        // The cell's engine lives shorter than the model, which is cheap to clone.
-        match self {
-            Law::Parts(dpp) => {
-                let dpp = dpp.clone();
-                keep_sampler(engine, stop, move |engine| match way {
-                    Way::Exact(method) => dpp.clone().sampler(method, engine),
-                    Way::Estimated { law_error } => dpp.importance_sampler(engine)?.sampler(law_error),
-                })
-            }
-            Law::Size(dpp) => {
-                let dpp = dpp.clone();
-                keep_sampler(engine, stop, move |engine| dpp.sampler(SamplerOptions::default(), engine))
-            }
-            Law::AnySize(dpp) => {
-                let dpp = dpp.clone();
-                keep_sampler(engine, stop, move |engine| dpp.sampler(SamplerOptions::default(), engine))
-            }
-            Law::Ridge(dpp, _) => {
-                let dpp = dpp.clone();
-                keep_sampler(engine, stop, move |engine| dpp.sampler(SamplerOptions::default(), engine))
-            }
         }
     }
 }
@@ -144,9 +105,7 @@ type Drawn<'py> = (Vec<Bound<'py, PyArray1<i64>>>, f64, String, String);
 
 /// A sampler of one law.
 #[pyclass(frozen, module = "partition_dpp")]
-pub(crate) struct Sampler {
-    kept: KeptSampler,
-}
+pub(crate) struct Sampler(partition_dpp::Sampler);
 
 #[pymethods]
 impl Model {
@@ -162,10 +121,8 @@ impl Model {
     ) -> PyResult<Sampler> {
         let way = Way::of(method, law_error)?;
         let engine = self.engine(engine, way.task())?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let shared = Arc::clone(&stop);
-        let kept = flagged(py, None, &stop, |_| self.law.kept_sampler(way, engine, shared))?;
-        Ok(Sampler { kept: kept.map_err(|error| advise(&error))? })
+        let sampler = interruptible(py, None, |watch| self.law.sampler(way, &engine.watched(&watch)))?;
+        Ok(Sampler(sampler.map_err(|error| advise(&error))?))
     }
 
     /// Sets up and draws in one call, under one progress bar.
@@ -184,7 +141,7 @@ impl Model {
         let way = Way::of(method, law_error)?;
         let engine = self.engine(engine, way.task())?;
         let drawn = interruptible(py, progress, |watch| {
-            let watched = Watched::new(engine, watch);
+            let watched = engine.watched(&watch);
             let sampler = self.law.sampler(way, &watched)?;
             let samples = whole(sampler.sample_watched(0..count, seed, &watch)?)?;
             Ok((samples, sampler.law_error(), exactness(&sampler), words(sampler.engine())))
@@ -194,7 +151,7 @@ impl Model {
     }
 }
 
-fn exactness(sampler: &partition_dpp::Sampler<'_>) -> &'static str {
+fn exactness(sampler: &partition_dpp::Sampler) -> &'static str {
     if sampler.algorithm() == Algorithm::Estimated { "estimated" } else { "exact" }
 }
 
@@ -222,10 +179,9 @@ impl Sampler {
         #[pyo3(from_py_with = numbers::whole)] first: u64,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
-        let sampler = self.kept.borrow_dependent();
         let end = first.checked_add(count).ok_or_else(|| refused("there are not that many draws"))?;
-        let drawn = interruptible(py, progress, |watch: Watch<'_>| {
-            whole(sampler.sample_watched(first..end, seed, &watch)?)
+        let drawn = interruptible(py, progress, |watch: Watch| {
+            whole(self.0.sample_watched(first..end, seed, &watch)?)
         })?;
         Ok(arrays(py, &drawn.or_raise()?))
     }
@@ -233,31 +189,31 @@ impl Sampler {
     /// Estimated total variation error of the law.
     #[getter]
     fn law_error(&self) -> f64 {
-        self.kept.borrow_dependent().law_error()
+        self.0.law_error()
     }
 
     /// `exact` or `estimated`.
     #[getter]
     fn exactness(&self) -> &'static str {
-        exactness(self.kept.borrow_dependent())
+        exactness(&self.0)
     }
 
     /// The algorithm that draws.
     #[getter]
     fn algorithm(&self) -> String {
-        self.kept.borrow_dependent().algorithm().to_string()
+        self.0.algorithm().to_string()
     }
 
     /// A lower bound of the draws per proposal.
     #[getter]
     fn acceptance_bound(&self) -> f64 {
-        self.kept.borrow_dependent().acceptance_bound()
+        self.0.acceptance_bound()
     }
 
     /// The engine that did the set-up.
     #[getter]
     fn engine(&self) -> String {
-        words(self.kept.borrow_dependent().engine())
+        words(self.0.engine())
     }
 
     fn __repr__(&self) -> String {

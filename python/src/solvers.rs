@@ -128,11 +128,11 @@ impl Model {
         let found = match &self.law {
             Law::Parts(dpp) => {
                 let solver = solver.of::<PartitionDpp>(limit).ok_or_else(needed)?;
-                solve(py, dpp, &*solver, engine, (limit, certify), progress)?
+                solve(py, dpp, &*solver, &engine, (limit, certify), progress)?
             }
             Law::Size(dpp) => {
                 let solver = solver.of::<KDpp>(limit).ok_or_else(needed)?;
-                solve(py, dpp, &*solver, engine, (limit, certify), progress)?
+                solve(py, dpp, &*solver, &engine, (limit, certify), progress)?
             }
             Law::AnySize(dpp) => {
                 let solver: Box<dyn Solver<Dpp> + Send + Sync> = match (solver.of(limit), solver) {
@@ -143,7 +143,7 @@ impl Model {
                     }
                     (None, _) => Box::new(SymmetricGreedy::default()),
                 };
-                solve(py, dpp, &*solver, engine, (limit, certify), progress)?
+                solve(py, dpp, &*solver, &engine, (limit, certify), progress)?
             }
             Law::Ridge(..) => {
                 return Err(refused("solvers take a ridge with a KernelModel, or in Features that have it"));
@@ -157,9 +157,9 @@ impl Model {
         let scores = rows::numbers(scores, "scores")?;
         let top = TopScores::new(&scores);
         let found = interruptible(py, None, |watch| match &self.law {
-            Law::Parts(dpp) => Some(top.solve_watched(dpp, &partition_dpp::engine::Cpu, &watch)),
-            Law::Size(dpp) => Some(top.solve_watched(dpp, &partition_dpp::engine::Cpu, &watch)),
-            Law::AnySize(dpp) => Some(top.solve_watched(dpp, &partition_dpp::engine::Cpu, &watch)),
+            Law::Parts(dpp) => Some(top.solve_watched(dpp, &partition_dpp::Engine::cpu(), &watch)),
+            Law::Size(dpp) => Some(top.solve_watched(dpp, &partition_dpp::Engine::cpu(), &watch)),
+            Law::AnySize(dpp) => Some(top.solve_watched(dpp, &partition_dpp::Engine::cpu(), &watch)),
             Law::Ridge(..) => None,
         })?;
         whole(found.ok_or_else(|| refused("top scores take no ridge"))?.or_raise()?)
@@ -173,7 +173,7 @@ fn solve<M: partition_dpp::map::Objective + Sync>(
     py: Python<'_>,
     model: &M,
     solver: &(dyn Solver<M> + Send + Sync),
-    engine: &dyn partition_dpp::engine::Engine,
+    engine: &partition_dpp::Engine,
     (limit, certify): (Option<Duration>, bool),
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<partition_dpp::map::Solution> {

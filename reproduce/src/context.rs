@@ -7,14 +7,14 @@ use std::{
     time::Instant,
 };
 
-use partition_dpp::{Features, Partition, Watch, engine::Engine};
+use partition_dpp::{Engine, Features, Partition, Watch};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::failure::Failure;
 
 /// The data and settings of a report.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Setup<'a> {
     /// The folder of the data sets: yaleb, corel16k, corel5k, debates2012. A missing data set is skipped with a
     /// reason, or replaced by digits.
@@ -22,13 +22,13 @@ pub struct Setup<'a> {
     /// Replace missing images.
     pub digits: Digits<'a>,
     /// A GPU to time beside the CPU.
-    pub device: Option<&'a dyn Engine>,
+    pub device: Option<&'a Engine>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Number of random instances of each synthetic set.
     pub instances: u64,
     /// Ends the work; the report has the parts that are finished.
-    pub watch: Watch<'a>,
+    pub watch: Watch,
     /// Called at every step, with the number of steps before it and its name.
     pub on_step: &'a dyn Fn(u64, &str),
 }

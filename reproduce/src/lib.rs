@@ -61,7 +61,7 @@ impl Part {
 /// # Errors
 /// [`Failure`] if the data are damaged or a computation fails.
 pub fn run(parts: &[Part], setup: &Setup<'_>) -> Result<Report, Failure> {
-    let context = Context::new(*setup);
+    let context = Context::new(setup.clone());
     let mut report = Report { parts: Vec::new() };
     for &part in parts {
         let started = Instant::now();

@@ -24,7 +24,7 @@ use crate::{Error, Estimate, Features, Partition, Result, Subset};
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Method, PartitionDpp, Quota, data::LabelCopies, engine};
+/// use partition_dpp::{Features, Method, PartitionDpp, Quota, data::LabelCopies, Engine};
 /// // Four images; the third shows the sky above a tree.
 /// let images = Features::from_rows(4, 3, vec![1., 0., 0., 0., 1., 0., 1., 1., 1., 0., 0., 2.])?;
 /// let copies = LabelCopies::from_labels(&[vec!["sky"], vec!["tree"], vec!["tree", "sky"], vec!["sun"]])?;
@@ -34,7 +34,7 @@ use crate::{Error, Estimate, Features, Partition, Result, Subset};
 /// let features = copies.features(&images)?;
 /// let quota = Quota::named(copies.partition(), [("sky", 1), ("tree", 1)])?;
 /// let dpp = PartitionDpp::new(&features, copies.partition(), &quota)?;
-/// let subset = &dpp.sampler(Method::Auto, &engine::Cpu)?.sample_many(1, 0).subsets()[0].clone();
+/// let subset = &dpp.sampler(Method::Auto, &Engine::cpu())?.sample_many(1, 0).subsets()[0].clone();
 /// assert_eq!(copies.items_of(subset).len(), 2);
 /// assert_eq!(copies.repeats(subset), 0);
 /// # Ok(()) }

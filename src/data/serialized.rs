@@ -172,21 +172,22 @@ mod tests {
     fn results_are_written() {
         use crate::{
             Features, KDpp, Method,
-            engine::Cpu,
+            engine::Engine,
             map::{Greedy, Solver},
         };
         let features = Features::from_rows(3, 2, vec![2.0, 0.0, 0.0, 1.0, 0.0, 0.5]).unwrap();
         let model = KDpp::new(&features, 2).unwrap();
-        let solution = serde_json::to_value(Greedy::default().solve(&model, &Cpu).unwrap()).unwrap();
+        let solution =
+            serde_json::to_value(Greedy::default().solve(&model, Engine::host()).unwrap()).unwrap();
         assert_eq!(solution["subset"], serde_json::json!([0, 1]));
         assert_eq!(solution["termination"], "quota-met");
         assert_eq!(solution["upper_bound"], serde_json::Value::Null);
         let engine = serde_json::json!({"name": "cpu", "adapter": null, "precision": "f64"});
         assert_eq!(solution["engine"], engine);
-        let samples = model.sampler(Method::Auto, &Cpu).unwrap().sample_many(3, 1);
+        let samples = model.sampler(Method::Auto, Engine::host()).unwrap().sample_many(3, 1);
         let written = serde_json::to_value(&samples).unwrap();
         assert_eq!(from_str::<Vec<Subset>>(&written["subsets"].to_string()).unwrap(), samples.subsets());
-        let log_z = model.inference(&Cpu).unwrap().log_partition_function();
+        let log_z = model.inference(Engine::host()).unwrap().log_partition_function();
         assert_eq!(serde_json::to_value(log_z).unwrap()["value"], log_z.value);
     }
 

@@ -48,11 +48,11 @@ impl Features {
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, KDpp, engine};
+    /// use partition_dpp::{Features, KDpp, Engine};
     /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 1.0])?;
     /// let weighted = features.with_log_quality(&[0.0, 3_f64.sqrt().ln()])?;
     /// // Item 1 is three times as likely as item 0.
-    /// let inference = KDpp::new(&weighted, 1)?.inference(&engine::Cpu)?;
+    /// let inference = KDpp::new(&weighted, 1)?.inference(&Engine::cpu())?;
     /// assert!((inference.inclusion_probabilities()?.value[1] - 0.75).abs() < 1e-12);
     /// # Ok(()) }
     /// ```
@@ -91,10 +91,10 @@ impl Features {
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, KDpp, engine, map::{Greedy, Solver}};
+    /// use partition_dpp::{Features, KDpp, Engine, map::{Greedy, Solver}};
     /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 1.0, 0.1, 0.0, 1.0])?;
     /// let relevant = features.with_scores(&[1.0, 5.0, 4.0], 0.5)?;
-    /// assert_eq!(Greedy::default().solve(&KDpp::new(&relevant, 2)?, &engine::Cpu)?.subset.as_slice(), [1, 2]);
+    /// assert_eq!(Greedy::default().solve(&KDpp::new(&relevant, 2)?, &Engine::cpu())?.subset.as_slice(), [1, 2]);
     /// # Ok(()) }
     /// ```
     ///

@@ -7,16 +7,16 @@ use crate::Result;
 
 /// The engine for what determines the law of a draw: the given one, or the CPU if that computes in single precision,
 /// whose Gram matrices would falsify eigenvectors, tilt and rank.
-pub(crate) fn in_double(engine: &dyn Engine) -> &dyn Engine {
+pub(crate) fn in_double(engine: &Engine) -> &Engine {
     match engine.info().precision {
         Precision::F64 => engine,
-        Precision::F32 => engine.stand_in(),
+        Precision::F32 => engine.stand_in().unwrap_or(Engine::host()),
     }
 }
 
 /// ‖F_lᵀ a_i‖² for every row, and in single precision upper bounds.
 pub(crate) fn bounded_forms(
-    engine: &dyn Engine,
+    engine: &Engine,
     rows: &Rows<'_>,
     factors: &[MatRef<'_, f64>],
 ) -> Result<(Vec<f64>, Option<Vec<f64>>)> {
@@ -30,7 +30,7 @@ pub(crate) fn bounded_forms(
 
 /// Upper bounds of ‖F_lᵀ a_i‖² as the engine computes them: the root is off by at most (n + 2)·ε·‖F_l‖‖a_i‖.
 pub(crate) fn forms_above(
-    engine: &dyn Engine,
+    engine: &Engine,
     rows: &Rows<'_>,
     factors: &[MatRef<'_, f64>],
     forms: &[f64],

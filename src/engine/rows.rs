@@ -16,7 +16,7 @@ pub struct Rows<'a> {
     features: &'a Features,
     groups: Vec<Group<'a>>,
     /// Ends passes over the rows, if there is one.
-    latch: Option<&'a Latch<'a>>,
+    latch: Option<&'a Latch>,
 }
 
 /// A group of rows, read as s·a_i.
@@ -113,7 +113,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The rows under a watch: a pass that it ends skips the remaining rows, and its result is meaningless.
-    pub(super) fn under(&self, latch: &'a Latch<'_>) -> Self {
+    pub(super) fn under(&self, latch: &'a Latch) -> Self {
         Self { latch: Some(latch), ..self.clone() }
     }
 

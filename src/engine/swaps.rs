@@ -4,7 +4,7 @@ use std::fmt;
 
 use faer::{Mat, MatRef};
 
-use super::{Engine, Rows, sealed::Sealed};
+use super::{Rows, Verbs, sealed::Sealed};
 use crate::Result;
 
 /// The coefficients and residuals that determine the gain of every swap.
@@ -80,7 +80,7 @@ pub struct Beyond<'a> {
 
 impl Beyond<'_> {
     /// ‖Fᵀ s_l a_j‖² of all rows, also of the chosen ones.
-    pub(crate) fn forms(&self, engine: &(impl Engine + ?Sized), rows: &Rows<'_>) -> Result<Vec<f64>> {
+    pub(crate) fn forms(&self, engine: &(impl Verbs + ?Sized), rows: &Rows<'_>) -> Result<Vec<f64>> {
         if self.complement.ncols() == 0 {
             return Ok(vec![0.0; rows.len()]);
         }

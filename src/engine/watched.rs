@@ -11,9 +11,9 @@ use std::{
 use faer::{Mat, MatRef, c64};
 
 use super::{
-    Ahead, BestSwap, Beyond, CandidateGrid, CandidateSums, Cpu, Determinant, Engine, EngineInfo, FormGrid,
+    Ahead, BestSwap, Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid,
     GainTable, GridForms, GridPoint, GridRequest, LeavingPairs, NodeFactors, NodeTable, PhaseGrid, PickAhead,
-    Precision, RowMap, Rows, SwapAhead, SwapNumbers, SwapTable, SwapUpdate, SwapsAhead, Top,
+    Precision, RowMap, Rows, SwapAhead, SwapNumbers, SwapTable, SwapUpdate, SwapsAhead, Top, Verbs,
     proposals::ProposalDevice, sealed::Sealed, slates::SlateDevice,
 };
 use crate::{
@@ -25,47 +25,27 @@ use crate::{
 /// About the number of floating-point operations of a thread between two checks of the watch, some tenths of a second.
 const OPERATIONS: f64 = 2.5e8;
 
-/// An engine under a [`Watch`]: set-up, inference and part counts with this engine report progress, and end with
-/// [`Error::Ended`](crate::Error::Ended) soon after the watch says so.
-///
-/// Results are those of the wrapped engine, to the last bit. The CPU checks the watch after every 256 rows of a pass,
-/// and every engine between nodes of a torus; a single factorisation, about 10n³ operations, is not interrupted.
-/// Solvers and draws take a watch directly, and return what they have when it ends them.
-///
-/// # Examples
-/// ```
-/// # fn main() -> Result<(), partition_dpp::Error> {
-/// use std::{sync::atomic::AtomicBool, time::{Duration, Instant}};
-/// use partition_dpp::{Features, KDpp, Method, Watch, engine::{Cpu, Watched}};
-/// let features = Features::from_rows(1000, 4, (0..4000).map(|i| f64::from(i * i % 97)).collect::<Vec<_>>())?;
-/// let stop = AtomicBool::new(false);
-/// let watch = Watch::default().stopped_by(&stop).until(Instant::now() + Duration::from_secs(60));
-/// let engine = Watched::new(&Cpu, watch);
-/// let sampler = KDpp::new(&features, 3)?.sampler(Method::Auto, &engine)?;
-/// let samples = sampler.sample_watched(0..100, 7, &watch)?;
-/// assert_eq!((samples.subsets().len(), samples.ended()), (100, None));
-/// # Ok(()) }
-/// ```
+/// An engine under a [`Watch`].
 #[derive(Debug)]
-pub struct Watched<'a> {
-    engine: &'a dyn Engine,
-    latch: Latch<'a>,
+pub(super) struct Watched {
+    engine: Engine,
+    latch: Latch,
     start: Option<Instant>,
     rows: AtomicU64,
     nodes: AtomicU64,
     others: AtomicU64,
     /// The CPU under the same watch, if the engine computes in single precision.
-    stand_in: Option<Box<Watched<'a>>>,
+    stand_in: Option<Engine>,
 }
 
 /// Whether the watch has ended work. A pass that skipped rows remains invalid even if the caller clears the flag.
 #[derive(Debug)]
-pub(super) struct Latch<'a> {
-    watch: Watch<'a>,
+pub(super) struct Latch {
+    watch: Watch,
     ended: OnceLock<Ended>,
 }
 
-impl Latch<'_> {
+impl Latch {
     pub(super) fn ended(&self) -> Option<Ended> {
         let latched = self.ended.get().copied();
         latched.or_else(|| self.watch.ended().map(|ended| *self.ended.get_or_init(|| ended)))
@@ -76,21 +56,15 @@ impl Latch<'_> {
     }
 }
 
-impl<'a> Watched<'a> {
+impl Watched {
     /// Puts an engine under a watch.
-    #[must_use]
-    pub fn new(engine: &'a dyn Engine, watch: Watch<'a>) -> Self {
+    pub(super) fn new(engine: Engine, watch: Watch) -> Self {
         let single = engine.info().precision == Precision::F32;
-        let stand_in = single.then(|| Box::new(Self::new(&Cpu, watch)));
+        let stand_in = single.then(|| Engine::cpu().watched(&watch));
         let [rows, nodes, others] = [0; 3].map(AtomicU64::new);
+        let start = watch.begin();
         let latch = Latch { watch, ended: OnceLock::new() };
-        Self { engine, latch, start: watch.begin(), rows, nodes, others, stand_in }
-    }
-
-    /// The wrapped engine.
-    #[must_use]
-    pub fn beneath(&self) -> &'a dyn Engine {
-        self.engine
+        Self { engine, latch, start, rows, nodes, others, stand_in }
     }
 
     /// Runs a pass over rows.
@@ -140,7 +114,7 @@ pub(super) fn at_a_time(count: usize, operations: f64) -> usize {
     each.max(1).saturating_mul(threads).clamp(1, count.max(1))
 }
 
-impl Engine for Watched<'_> {
+impl Verbs for Watched {
     fn info(&self) -> EngineInfo {
         self.engine.info()
     }
@@ -157,11 +131,8 @@ impl Engine for Watched<'_> {
         self.passed(step, &self.others, steps)
     }
 
-    fn stand_in(&self) -> &dyn Engine {
-        match &self.stand_in {
-            Some(cpu) => &**cpu,
-            None => self,
-        }
+    fn stand_in(&self) -> Option<&Engine> {
+        self.stand_in.as_ref()
     }
 
     fn proposal_device(&self) -> Option<Arc<dyn ProposalDevice>> {
@@ -298,7 +269,7 @@ impl Engine for Watched<'_> {
 /// A table of the wrapped engine, of rows under the watch.
 #[derive(Debug)]
 struct WatchedTable<'e, T: ?Sized> {
-    watched: &'e Watched<'e>,
+    watched: &'e Watched,
     rows: usize,
     table: Box<T>,
 }

@@ -9,7 +9,7 @@ use crate::{
     polynomial::{sigmoid, softplus, spectrum::TiltedSpectrum},
 };
 
-impl<'a> Dpp {
+impl Dpp {
     /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
     ///
     /// # Cost
@@ -18,12 +18,12 @@ impl<'a> Dpp {
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned), and those
     /// of the engine.
-    pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+    pub fn inference(&self, engine: &Engine) -> Result<Inference> {
         accurately(self, |law| law.graded(engine), |law| law.inference_as_given(engine), Inference::error)
     }
 
     /// The same in the coordinates of the features.
-    pub(crate) fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+    pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<Inference> {
         let ground = self.ground.clone();
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();
@@ -45,6 +45,6 @@ impl<'a> Dpp {
         }
         let groups = vec![items];
         let sets = SetProbabilities { ground, constraint: Constraint::AnySize, log_z };
-        Ok(Inference { sets, groups, marginals, engine })
+        Ok(Inference { sets, groups, marginals, engine: engine.clone() })
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
 };
 
-impl<'a> KDpp {
+impl KDpp {
     /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
     ///
     /// # Cost
@@ -18,12 +18,12 @@ impl<'a> KDpp {
     /// [`Error::Eigen`](crate::Error::Eigen), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) where the
     /// rank shows only at f64's accuracy, [`Error::IllConditioned`](crate::Error::IllConditioned), and those of
     /// the engine.
-    pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+    pub fn inference(&self, engine: &Engine) -> Result<Inference> {
         accurately(self, |law| law.graded(engine), |law| law.inference_as_given(engine), Inference::error)
     }
 
     /// The same in the coordinates of the features.
-    pub(crate) fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+    pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<Inference> {
         let (ground, k) = (self.ground.clone(), self.free_size());
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();
@@ -38,6 +38,6 @@ impl<'a> KDpp {
             marginals = Marginals::spectral(&spectrum, coins.inclusion_probabilities().into_iter());
         }
         let sets = SetProbabilities { ground, constraint: Constraint::Size(self.size()), log_z };
-        Ok(Inference { sets, groups: vec![items], marginals, engine })
+        Ok(Inference { sets, groups: vec![items], marginals, engine: engine.clone() })
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     Error, Estimate, Partition, Quota, Result, Subset, data::LabelCopies, model::log_determinant_estimate,
 };
 
-impl Inference<'_> {
+impl Inference {
     /// ln Pr that the chosen copies are of exactly these items, with any labels, and its error; −∞ if that is impossible.
     ///
     /// ```text
@@ -27,13 +27,13 @@ impl Inference<'_> {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, PartitionDpp, Quota, Subset, data::LabelCopies, engine};
+    /// use partition_dpp::{Features, PartitionDpp, Quota, Subset, data::LabelCopies, Engine};
     /// let items = Features::from_rows(3, 2, vec![1.0, 0.0, 1.0, 2.0, 1.0, 1.0])?;
     /// let copies = LabelCopies::from_labels(&[vec!["a", "b"], vec!["a", "b"], vec!["b"]])?;
     /// let quota = Quota::new(copies.partition(), &[1, 1])?;
     /// let features = copies.features(&items)?;
     /// let inference =
-    ///     PartitionDpp::new(&features, copies.partition(), &quota)?.inference(&engine::Cpu)?;
+    ///     PartitionDpp::new(&features, copies.partition(), &quota)?.inference(&Engine::cpu())?;
     /// // {0,1} has determinant 4 and two ways to be labelled; {0,2} and {1,2} have 1 and one way.
     /// let log_prob = inference.log_probability_of_items(&copies, &Subset::new(vec![0, 1], 3)?)?;
     /// assert!((log_prob.value - (8.0 / 10.0_f64).ln()).abs() <= log_prob.error);

@@ -31,11 +31,11 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Subset, engine};
+/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Subset, Engine};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let quota = Quota::new(&partition, [1, 1])?;
-/// let inference = PartitionDpp::new(&features, &partition, &quota)?.inference(&engine::Cpu)?;
+/// let inference = PartitionDpp::new(&features, &partition, &quota)?.inference(&Engine::cpu())?;
 /// // Z = det K over {0,2}, {0,3}, {1,2}, {1,3} = 1 + 1 + ¼ + 0.
 /// assert!((inference.log_partition_function().value - 2.25_f64.ln()).abs() < 1e-12);
 /// let set = Subset::new(vec![0, 3], 4)?;
@@ -46,12 +46,12 @@ use crate::{
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
-pub struct Inference<'a> {
+pub struct Inference {
     sets: SetProbabilities,
     /// The free items, by group.
     groups: Vec<FreeItems>,
     marginals: Marginals,
-    engine: &'a dyn Engine,
+    engine: Engine,
 }
 
 /// How inclusion probabilities are computed.
@@ -98,7 +98,7 @@ pub(crate) struct RowFactors {
     pub(crate) mass: f64,
 }
 
-impl Inference<'_> {
+impl Inference {
     /// What inclusion probabilities are of rows with the same Gram matrices.
     pub(crate) fn row_factors(&self) -> Result<RowFactors> {
         let items = self.groups.iter().map(Items::from).collect();
@@ -106,7 +106,7 @@ impl Inference<'_> {
         let (factors, error, mass) = match &self.marginals {
             Marginals::Forced(error) => (Vec::new(), *error, 1.0),
             Marginals::Spectral(factor, error) => (vec![factor.clone()], *error, 1.0),
-            Marginals::Torus(nodes) => nodes.factors(self.engine)?,
+            Marginals::Torus(nodes) => nodes.factors(&self.engine)?,
         };
         let scaled = factors.into_iter().zip(scales).map(|(factor, scale)| factor * faer::Scale(scale));
         Ok(RowFactors { factors: scaled.collect(), error, mass })
@@ -162,11 +162,11 @@ impl Inference<'_> {
         let error = match &self.marginals {
             Marginals::Forced(error) => *error,
             Marginals::Spectral(factor, error) => {
-                error + add_forms(self.engine, &rows, std::slice::from_ref(factor), &mut probabilities)?
+                error + add_forms(&self.engine, &rows, std::slice::from_ref(factor), &mut probabilities)?
             }
             Marginals::Torus(nodes) => {
-                let (factors, error, _) = nodes.factors(self.engine)?;
-                error + add_forms(self.engine, &rows, &factors, &mut probabilities)?
+                let (factors, error, _) = nodes.factors(&self.engine)?;
+                error + add_forms(&self.engine, &rows, &factors, &mut probabilities)?
             }
         };
         Ok(Estimate { value: probabilities, error })
@@ -174,7 +174,7 @@ impl Inference<'_> {
 }
 
 /// Adds ‖F_lᵀ s_l a_i‖² for every row; returns the largest error due to single precision.
-fn add_forms(engine: &dyn Engine, rows: &Rows<'_>, factors: &[Mat<f64>], out: &mut [f64]) -> Result<f64> {
+fn add_forms(engine: &Engine, rows: &Rows<'_>, factors: &[Mat<f64>], out: &mut [f64]) -> Result<f64> {
     let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
     let (forms, above) = bounded_forms(engine, rows, &factors)?;
     let rounding = above.iter().flatten().zip(&forms).map(|(above, form)| above - form).fold(0.0, f64::max);

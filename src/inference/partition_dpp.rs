@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-impl<'a> PartitionDpp {
+impl PartitionDpp {
     /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
     ///
     /// ```text
@@ -43,11 +43,11 @@ impl<'a> PartitionDpp {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine};
+    /// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Engine};
     /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
     /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
     /// let quota = Quota::new(&partition, [0..=1, 1..=1])?;
-    /// let inference = PartitionDpp::new(&features, &partition, &quota)?.inference(&engine::Cpu)?;
+    /// let inference = PartitionDpp::new(&features, &partition, &quota)?.inference(&Engine::cpu())?;
     /// // det K over {2}, {3}: 1 and 2; over {0,2}, {0,3}, {1,2}, {1,3}: 1, 1, ¼ and 0.
     /// assert!((inference.log_partition_function().value - 5.25_f64.ln()).abs() < 1e-12);
     /// let marginals = inference.inclusion_probabilities()?;
@@ -57,13 +57,13 @@ impl<'a> PartitionDpp {
     ///
     /// # Source
     /// Kathuria and Deshpande (2016), lemma 3.1, with nodes on circles.
-    pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+    pub fn inference(&self, engine: &Engine) -> Result<Inference> {
         let as_given = |dpp: &Self| dpp.inference_as_given(engine);
         accurately(self, |dpp| dpp.graded(engine), as_given, Inference::error)
     }
 
     /// The same in the coordinates of the features.
-    pub(crate) fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+    pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<Inference> {
         if self.quota().exact_counts().is_some() {
             self.inference_of_counts(engine)
         } else {
@@ -71,7 +71,7 @@ impl<'a> PartitionDpp {
         }
     }
 
-    fn inference_of_counts(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+    fn inference_of_counts(&self, engine: &Engine) -> Result<Inference> {
         let ground = self.ground().clone();
         let counts = self.exact_counts("a coefficient")?;
         let mut log_z = ground.log_det_included();
@@ -94,7 +94,7 @@ impl<'a> PartitionDpp {
             marginals = Marginals::Torus(Box::new(Nodes { function, torus, extractors, most, error }));
         }
         let sets = SetProbabilities::under_quota(self, log_z);
-        Ok(Inference { sets, groups: self.groups(), marginals, engine })
+        Ok(Inference { sets, groups: self.groups(), marginals, engine: engine.clone() })
     }
 
     /// ln Z_κ by another algorithm: the total by elementary symmetric polynomials of eigenvalues, all parts but one by
@@ -106,11 +106,11 @@ impl<'a> PartitionDpp {
     /// # Errors
     /// Those of [`inference`](PartitionDpp::inference); [`Error::CountsNotExact`](crate::Error::CountsNotExact) under
     /// ranges.
-    pub fn log_partition_function_by_phases(&self, engine: &dyn Engine) -> Result<Estimate<f64>> {
+    pub fn log_partition_function_by_phases(&self, engine: &Engine) -> Result<Estimate<f64>> {
         accurately(self, |dpp| dpp.graded(engine), |dpp| dpp.log_z_by_phases(engine), |found| found.error)
     }
 
-    fn log_z_by_phases(&self, engine: &dyn Engine) -> Result<Estimate<f64>> {
+    fn log_z_by_phases(&self, engine: &Engine) -> Result<Estimate<f64>> {
         let counts = self.exact_counts("phases at a fixed size")?;
         let log_det = self.ground().log_det_included();
         if counts.is_empty() {
@@ -135,7 +135,7 @@ impl<'a> PartitionDpp {
     ///
     /// # Errors
     /// Those of [`inference`](PartitionDpp::inference).
-    pub fn log_partition_function(&self, engine: &'a dyn Engine) -> Result<Estimate<f64>> {
+    pub fn log_partition_function(&self, engine: &Engine) -> Result<Estimate<f64>> {
         Ok(self.inference(engine)?.log_partition_function())
     }
 }
@@ -147,7 +147,7 @@ fn rounding(log_z: f64, counts: &[usize]) -> f64 {
 
 impl Nodes {
     /// F_l with Pr(i ∈ S) = ‖F_lᵀ s_l a_i‖², the error of these probabilities, and the share of sets that the law allows.
-    pub(super) fn factors(&self, engine: &dyn Engine) -> Result<(Vec<Mat<f64>>, f64, f64)> {
+    pub(super) fn factors(&self, engine: &Engine) -> Result<(Vec<Mat<f64>>, f64, f64)> {
         let Self { function, torus, extractors, most, error } = self;
         let of_parts = vec![&extractors[..]; function.shares.len()];
         let (values, forms) = torus.values_and_forms(engine, function, &of_parts)?;

@@ -16,7 +16,7 @@ pub(super) struct RangeNodes {
     pub(super) log_sum: Estimate<f64>,
 }
 
-impl<'a> PartitionDpp {
+impl PartitionDpp {
     /// ```text
     /// Z = Σ_c Z_c over all allowed counts c
     ///   = mean over nodes of g(y e^{iθ}) Π_l Σ_{lo_l ≤ c ≤ hi_l} y_l^−c e^{−icθ_l},   g(z) = det(I + Σ z_l G_l)
@@ -24,7 +24,7 @@ impl<'a> PartitionDpp {
     ///
     /// Nodes lie at the radius at which the ranges' counts are the expected ones. There Z is the fraction of g(y) that the
     /// exact sampler accepts, and as many digits are lost as it has leading zeros.
-    pub(super) fn inference_under_ranges(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+    pub(super) fn inference_under_ranges(&self, engine: &Engine) -> Result<Inference> {
         let (ground, groups) = (self.ground().clone(), self.groups());
         let mut log_z = ground.log_det_included();
         let mut marginals = Marginals::Forced(accurate(self.beyond_rank())?);
@@ -36,11 +36,11 @@ impl<'a> PartitionDpp {
             marginals = Marginals::Torus(Box::new(nodes));
         }
         let sets = SetProbabilities::under_quota(self, log_z);
-        Ok(Inference { sets, groups, marginals, engine })
+        Ok(Inference { sets, groups, marginals, engine: engine.clone() })
     }
 
     /// The nodes of the sum over all allowed counts of the open parts, of which there is at least one.
-    pub(super) fn range_nodes(&self, engine: &dyn Engine) -> Result<RangeNodes> {
+    pub(super) fn range_nodes(&self, engine: &Engine) -> Result<RangeNodes> {
         let (rows, counts) = (self.rows(), self.counts());
         let spectrum = self.spectrum(engine, &rows)?;
         let (function, reference) = match counts.total() {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{Cpu, Engine, EngineInfo, in_double},
+    engine::{Engine, EngineInfo, in_double},
 };
 
 /// Computes an upper bound of ln det K_S over all sets that a model allows: the least of several.
@@ -56,11 +56,11 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine, map::{Greedy, UpperBound, Solver}};
+/// use partition_dpp::{Features, KDpp, Engine, map::{Greedy, UpperBound, Solver}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.2])?;
 /// let model = KDpp::new(&features, 2)?;
-/// let certificate = UpperBound::default().certify(&model, &engine::Cpu)?;
-/// let solution = Greedy::default().solve(&model, &engine::Cpu)?.certified(&certificate);
+/// let certificate = UpperBound::default().certify(&model, &Engine::cpu())?;
+/// let solution = Greedy::default().solve(&model, &Engine::cpu())?.certified(&certificate);
 /// assert!(solution.gap().unwrap() < 0.1);
 /// # Ok(()) }
 /// ```
@@ -133,7 +133,7 @@ impl UpperBound {
     ///
     /// # Errors
     /// Those of the engine; [`Error::Eigen`](crate::Error::Eigen).
-    pub fn certify(&self, model: &impl Objective, engine: &dyn Engine) -> Result<Certificate> {
+    pub fn certify(&self, model: &impl Objective, engine: &Engine) -> Result<Certificate> {
         self.certify_watched(model, engine, &Watch::default())
     }
 
@@ -145,8 +145,8 @@ impl UpperBound {
     pub fn certify_watched(
         &self,
         model: &impl Objective,
-        engine: &dyn Engine,
-        watch: &Watch<'_>,
+        engine: &Engine,
+        watch: &Watch,
     ) -> Result<Certificate> {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
@@ -154,7 +154,7 @@ impl UpperBound {
         let candidates = above.as_ref().map_or(candidates, |above| model.candidates_below(above));
         if candidates.has_one_set() {
             let at_most = candidates.log_volume(&candidates.only_set()).at_most;
-            return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));
+            return Ok(Certificate::of(at_most, Bound::Enumeration, Engine::host()));
         }
         let members: usize = candidates.groups.iter().map(crate::model::FreeItems::len).sum();
         if members <= MOST_DENSE { of_few(&candidates, &clock) } else { of_many(&candidates, engine, &clock) }
@@ -162,7 +162,7 @@ impl UpperBound {
 }
 
 impl Certificate {
-    fn of(upper_bound: f64, bound: Bound, engine: &dyn Engine) -> Self {
+    fn of(upper_bound: f64, bound: Bound, engine: &Engine) -> Self {
         let bounds = vec![(bound, upper_bound)];
         Self { upper_bound, bound, bounds, iterations: 0, engine: engine.info() }
     }
@@ -202,14 +202,14 @@ const SHARE: f64 = 0.01;
 const TUNING_SHARE: f64 = 0.003;
 
 /// All bounds of a ground set with a dense kernel.
-fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate> {
+fn of_few(candidates: &Candidates<'_>, clock: &Clock) -> Result<Certificate> {
     let whole = Subproblem::new(candidates, places(candidates));
     let mut state = State::whole(whole.clone());
     match state.reduce() {
         Left::Nothing => return in_one_pass(&whole),
         Left::One => {
             let at_most = state.problem.offset.max(state.left_out);
-            return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));
+            return Ok(Certificate::of(at_most, Bound::Enumeration, Engine::host()));
         }
         Left::Choices => {}
     }
@@ -245,7 +245,7 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
 
 /// The bounds that need no relaxation.
 fn in_one_pass(problem: &Subproblem) -> Result<Certificate> {
-    let mut certificate = Certificate::of(hadamard(problem).upper_bound, Bound::Hadamard, &Cpu);
+    let mut certificate = Certificate::of(hadamard(problem).upper_bound, Bound::Hadamard, Engine::host());
     if let Some(spectral) = usable(spectral_bound(problem))? {
         certificate.add(spectral, Bound::Spectral, 0);
     }
@@ -253,7 +253,7 @@ fn in_one_pass(problem: &Subproblem) -> Result<Certificate> {
 }
 
 /// The bounds that take a few passes over the rows.
-fn of_many(candidates: &Candidates<'_>, engine: &dyn Engine, clock: &Clock<'_>) -> Result<Certificate> {
+fn of_many(candidates: &Candidates<'_>, engine: &Engine, clock: &Clock) -> Result<Certificate> {
     let engine = in_double(engine);
     let OnePass { spectral, hadamard } = one_pass_over_whole(candidates, engine)?;
     let mut certificate = Certificate::of(hadamard, Bound::Hadamard, engine);

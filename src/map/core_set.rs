@@ -34,18 +34,18 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine::Cpu, map::{CoreSet, LocalSearch, Solver}};
+/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Engine, map::{CoreSet, LocalSearch, Solver}};
 /// let shards = [vec![1.0, 0.0, 0.9, 0.1, 0.0, 0.5], vec![0.2, 0.1, 0.1, 2.0, 1.0, 1.0]];
 /// let labels = [["a", "a", "b"], ["a", "b", "b"]];
 /// let mut core_sets = Vec::new();
 /// for (values, labels) in shards.iter().zip(labels) {
 ///     let features = Features::from_rows(3, 2, values)?;
-///     core_sets.push(CoreSet::by_local_search(&features, &Partition::from_labels(&labels)?, 2, &Cpu)?);
+///     core_sets.push(CoreSet::by_local_search(&features, &Partition::from_labels(&labels)?, 2, &Engine::cpu())?);
 /// }
 /// let union = CoreSet::union(&core_sets)?;
 /// let quota = Quota::each(union.partition(), 1)?;
 /// let dpp = PartitionDpp::new(union.features(), union.partition(), &quota)?;
-/// let best = LocalSearch::default().solve(&dpp, &Cpu)?;
+/// let best = LocalSearch::default().solve(&dpp, &Engine::cpu())?;
 /// let origins: Vec<_> = best.subset.iter().map(|item| union.origin(item)).collect();
 /// // Item 0 of the first shard, item 1 of the second.
 /// assert_eq!(origins.iter().map(|at| (at.shard, at.item)).collect::<Vec<_>>(), [(0, 0), (1, 1)]);
@@ -82,7 +82,7 @@ impl CoreSet {
         features: &Features,
         partition: &Partition,
         total: usize,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<Self> {
         Self::by(features, partition, total, |part| Greedy::default().solve(part, engine))
     }
@@ -95,14 +95,14 @@ impl CoreSet {
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, Partition, engine::Cpu, map::CoreSet, stream::Batch};
+    /// use partition_dpp::{Features, Partition, Engine, map::CoreSet, stream::Batch};
     /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.0, 0.0, 1.0])?;
     /// let batch = Batch::new(7, &features, &Partition::from_labels(&["cat", "cat", "dog"])?)?;
-    /// let core_set = CoreSet::from_bytes(&CoreSet::of_batch(&batch, 1, &Cpu)?.to_bytes())?;
+    /// let core_set = CoreSet::from_bytes(&CoreSet::of_batch(&batch, 1, &Engine::cpu())?.to_bytes())?;
     /// assert_eq!((core_set.batch(), core_set.items()), (7, &[1, 2][..]));
     /// # Ok(()) }
     /// ```
-    pub fn of_batch(batch: &Batch, total: usize, engine: &dyn Engine) -> Result<Self> {
+    pub fn of_batch(batch: &Batch, total: usize, engine: &Engine) -> Result<Self> {
         let core = match batch.content() {
             Some((features, partition)) => {
                 let core = Self::by_local_search(features, partition, total, engine)?;
@@ -135,7 +135,7 @@ impl CoreSet {
         features: &Features,
         partition: &Partition,
         total: usize,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<Self> {
         Self::by(features, partition, total, |part| LocalSearch::default().solve(part, engine))
     }

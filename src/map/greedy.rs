@@ -33,9 +33,9 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine, map::{Greedy, Solver}};
+/// use partition_dpp::{Features, KDpp, Engine, map::{Greedy, Solver}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.0])?;
-/// let solution = Greedy::default().solve(&KDpp::new(&features, 2)?, &engine::Cpu)?;
+/// let solution = Greedy::default().solve(&KDpp::new(&features, 2)?, &Engine::cpu())?;
 /// assert_eq!(solution.subset.as_slice(), [0, 2]);
 /// assert!((solution.log_det - 4.0_f64.ln()).abs() < 1e-12);
 /// # Ok(()) }
@@ -54,7 +54,7 @@ impl<M: Objective> Solver<M> for Greedy {
     ///
     /// # Errors
     /// Those of the engine.
-    fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &M, engine: &Engine, watch: &Watch) -> Result<Solution> {
         let candidates = model.candidates();
         let rows = candidates.rows();
         let gains = PlainGains::new(engine, &rows);
@@ -65,10 +65,10 @@ impl<M: Objective> Solver<M> for Greedy {
 /// Picks greedily by these gains, and repairs the picks if they exhaust a part's rank.
 pub(super) fn solve(
     candidates: &Candidates<'_>,
-    engine: &dyn Engine,
+    engine: &Engine,
     rows: &Rows<'_>,
     gains: impl Gains,
-    clock: &Clock<'_>,
+    clock: &Clock,
 ) -> Result<Solution> {
     let included = candidates.ground.log_det_included().value;
     let ended = |picked: &Picked| {
@@ -87,10 +87,10 @@ pub(super) fn solve(
 /// The greedy set, repaired if possible.
 pub(super) fn places(
     candidates: &Candidates<'_>,
-    engine: &dyn Engine,
+    engine: &Engine,
     rows: &Rows<'_>,
     gains: impl Gains,
-    clock: &Clock<'_>,
+    clock: &Clock,
 ) -> Result<Vec<Place>> {
     let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run(&|_| clock.ended())?;
     repair::complete(candidates, engine, rows, &mut picked, clock)?;

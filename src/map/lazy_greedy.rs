@@ -33,11 +33,11 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine, map::{Greedy, LazyGreedy, Solver}};
+/// use partition_dpp::{Features, KDpp, Engine, map::{Greedy, LazyGreedy, Solver}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.0])?;
 /// let k_dpp = KDpp::new(&features, 2)?;
-/// let lazy = LazyGreedy::default().solve(&k_dpp, &engine::Cpu)?;
-/// assert_eq!(lazy.subset, Greedy::default().solve(&k_dpp, &engine::Cpu)?.subset);
+/// let lazy = LazyGreedy::default().solve(&k_dpp, &Engine::cpu())?;
+/// assert_eq!(lazy.subset, Greedy::default().solve(&k_dpp, &Engine::cpu())?.subset);
 /// # Ok(()) }
 /// ```
 ///
@@ -52,7 +52,7 @@ impl<M: Objective> Solver<M> for LazyGreedy {
     ///
     /// # Errors
     /// Those of the engine.
-    fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &M, engine: &Engine, watch: &Watch) -> Result<Solution> {
         let candidates = model.candidates();
         let rows = candidates.rows();
         if engine.picks_ahead() {
@@ -74,7 +74,7 @@ const FIRST: usize = 32;
 /// Upper bounds of gains, by group.
 pub(super) struct LazyGains<'c> {
     /// Computes the first gains.
-    engine: &'c dyn Engine,
+    engine: &'c Engine,
     rows: &'c Rows<'c>,
     /// Directions since the last reset, in chunks.
     directions: Vec<[f64; CHUNK]>,
@@ -94,7 +94,7 @@ struct LazyGroup {
 }
 
 impl<'c> LazyGains<'c> {
-    pub(super) fn new(engine: &'c dyn Engine, rows: &'c Rows<'c>) -> Self {
+    pub(super) fn new(engine: &'c Engine, rows: &'c Rows<'c>) -> Self {
         Self { engine, rows, directions: Vec::new(), groups: Vec::new() }
     }
 }

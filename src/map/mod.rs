@@ -104,7 +104,7 @@ impl Solution {
         candidates: &Candidates<'_>,
         chosen: &[Place],
         termination: Termination,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Self {
         let subset = candidates.subset(chosen);
         let is_known = factor_error(candidates.features, subset.iter()).is_finite();

@@ -3,7 +3,7 @@
 use super::{Candidates, Place, Termination};
 use crate::{
     Result,
-    engine::{Ahead, AheadEnd, Cpu, Engine, Precision, Remaining, Rows, Top},
+    engine::{Ahead, AheadEnd, Engine, Precision, Remaining, Rows, Top},
     linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement, kernels::dot},
     model::Demand,
 };
@@ -57,7 +57,7 @@ struct NextPick {
 /// The loop's state.
 pub(super) struct Pivots<'c, G> {
     candidates: &'c Candidates<'c>,
-    engine: &'c dyn Engine,
+    engine: &'c Engine,
     precision: Precision,
     rows: &'c Rows<'c>,
     gains: G,
@@ -78,7 +78,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
     /// Starts from the included items and `start`, and never picks `barred` items.
     pub(super) fn new(
         candidates: &'c Candidates<'c>,
-        engine: &'c dyn Engine,
+        engine: &'c Engine,
         rows: &'c Rows<'c>,
         gains: G,
         start: &[Place],
@@ -269,7 +269,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
             self.gains.reset_to_norms()?;
         } else {
             // Single precision would lose the residuals of rows that are nearly in the span.
-            let engine = if self.precision == Precision::F64 { self.engine } else { &Cpu };
+            let engine = if self.precision == Precision::F64 { self.engine } else { Engine::host() };
             let mut gains = residuals(engine, self.rows, &self.basis)?;
             // The residuals of rows in the span are rounding errors.
             let norms = engine.row_norms(self.rows)?;
@@ -291,7 +291,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
 }
 
 /// The squared residual of every scaled row beyond a basis, group after group.
-pub(super) fn residuals(engine: &dyn Engine, rows: &Rows<'_>, basis: &OrthonormalBasis) -> Result<Vec<f64>> {
+pub(super) fn residuals(engine: &Engine, rows: &Rows<'_>, basis: &OrthonormalBasis) -> Result<Vec<f64>> {
     if basis.len() == 0 {
         return engine.row_norms(rows);
     }

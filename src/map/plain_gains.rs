@@ -9,7 +9,7 @@ use crate::{
 
 /// The gains of all items of the groups that are not full.
 pub(super) struct PlainGains<'c> {
-    engine: &'c dyn Engine,
+    engine: &'c Engine,
     rows: &'c Rows<'c>,
     table: Option<Box<dyn GainTable + 'c>>,
     /// The largest gains of every group, if nothing has changed since they were computed.
@@ -21,7 +21,7 @@ pub(super) struct PlainGains<'c> {
 }
 
 impl<'c> PlainGains<'c> {
-    pub(super) fn new(engine: &'c dyn Engine, rows: &'c Rows<'c>) -> Self {
+    pub(super) fn new(engine: &'c Engine, rows: &'c Rows<'c>) -> Self {
         Self { engine, rows, table: None, tops: None, pending: None, patience: [0, 1] }
     }
 }

@@ -22,10 +22,10 @@ use crate::{
 /// Up to k passes over the rows: replacements are picked greedily, part by part.
 pub(super) fn complete(
     candidates: &Candidates<'_>,
-    engine: &dyn Engine,
+    engine: &Engine,
     rows: &Rows<'_>,
     picked: &mut Picked,
-    clock: &Clock<'_>,
+    clock: &Clock,
 ) -> Result<usize> {
     let groups = candidates.groups.len();
     if picked.termination != Termination::RankExhausted || groups == 1 {
@@ -85,11 +85,11 @@ fn nearest(allowed: &Counts, picked: &[usize], bases: &[PartBasis], dims: usize)
 /// each with the unit vector of its residual beyond the included items.
 fn spanning_rows(
     candidates: &Candidates<'_>,
-    engine: &dyn Engine,
+    engine: &Engine,
     rows: &Rows<'_>,
     group: usize,
     picks: &[Place],
-    clock: &Clock<'_>,
+    clock: &Clock,
 ) -> Result<Vec<(Place, Vec<f64>)>> {
     let members = candidates.groups[group].clone();
     let most = members.len().min(candidates.ground.dims_left()).min(candidates.counts.most);

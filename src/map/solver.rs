@@ -13,13 +13,13 @@ use crate::{Result, engine::Engine};
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine::Cpu, map::{BranchAndBound, Greedy, LocalSearch, Solver}};
+/// use partition_dpp::{Features, KDpp, Engine, map::{BranchAndBound, Greedy, LocalSearch, Solver}};
 /// let features = Features::from_rows(4, 3, vec![1., 0., 0., 1., 1., 0., 0., 2., 1., 0., 0., 1.])?;
 /// let model = KDpp::new(&features, 2)?;
 /// let solvers: [Box<dyn Solver<KDpp>>; 3] =
 ///     [Box::new(Greedy::default()), Box::new(LocalSearch::default()), Box::new(BranchAndBound::default())];
 /// for solver in solvers {
-///     assert_eq!(solver.solve(&model, &Cpu)?.subset.as_slice(), [1, 2]);
+///     assert_eq!(solver.solve(&model, &Engine::cpu())?.subset.as_slice(), [1, 2]);
 /// }
 /// # Ok(()) }
 /// ```
@@ -28,7 +28,7 @@ pub trait Solver<M> {
     ///
     /// # Errors
     /// Those of [`solve_watched`](Solver::solve_watched).
-    fn solve(&self, model: &M, engine: &dyn Engine) -> Result<Solution> {
+    fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
         self.solve_watched(model, engine, &Watch::default())
     }
 
@@ -37,5 +37,5 @@ pub trait Solver<M> {
     ///
     /// # Errors
     /// Those of the engine and of the solver.
-    fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution>;
+    fn solve_watched(&self, model: &M, engine: &Engine, watch: &Watch) -> Result<Solution>;
 }

@@ -47,10 +47,10 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, engine, map::{SymmetricGreedy, Solver}};
+/// use partition_dpp::{Dpp, Features, Engine, map::{SymmetricGreedy, Solver}};
 /// // The first item adds less than a factor of 1, whatever else is chosen.
 /// let features = Features::from_rows(3, 3, vec![0.5, 0.0, 0.0, 0.0, 2.0, 0.3, 0.0, 1.5, 2.0])?;
-/// let solution = SymmetricGreedy::default().solve(&Dpp::new(&features)?, &engine::Cpu)?;
+/// let solution = SymmetricGreedy::default().solve(&Dpp::new(&features)?, &Engine::cpu())?;
 /// assert_eq!(solution.subset.as_slice(), [1, 2]);
 /// # Ok(()) }
 /// ```
@@ -116,7 +116,7 @@ impl Solver<Dpp> for SymmetricGreedy {
     ///
     /// # Errors
     /// Those of the engine.
-    fn solve_watched(&self, model: &Dpp, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &Dpp, engine: &Engine, watch: &Watch) -> Result<Solution> {
         let clock = watch.start(None);
         let candidates = model.candidates();
         let order = self.order.positions(&candidates, engine, &clock)?;
@@ -173,12 +173,7 @@ impl Kept {
 
 impl ItemOrder {
     /// The positions of the free items in this order.
-    fn positions(
-        self,
-        candidates: &Candidates<'_>,
-        engine: &dyn Engine,
-        clock: &Clock<'_>,
-    ) -> Result<Vec<usize>> {
+    fn positions(self, candidates: &Candidates<'_>, engine: &Engine, clock: &Clock) -> Result<Vec<usize>> {
         let mut positions: Vec<usize> = (0..candidates.groups[0].len()).collect();
         match self {
             ItemOrder::Index => {}

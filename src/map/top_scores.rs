@@ -25,9 +25,9 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine, map::{Solver, TopScores}};
+/// use partition_dpp::{Features, KDpp, Engine, map::{Solver, TopScores}};
 /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 1.0, 0.1, 0.0, 1.0])?;
-/// let top = TopScores::new(&[3.0, 5.0, 1.0]).solve(&KDpp::new(&features, 2)?, &engine::Cpu)?;
+/// let top = TopScores::new(&[3.0, 5.0, 1.0]).solve(&KDpp::new(&features, 2)?, &Engine::cpu())?;
 /// assert_eq!(top.subset.as_slice(), [0, 1]);
 /// # Ok(()) }
 /// ```
@@ -47,7 +47,7 @@ impl<'s> TopScores<'s> {
 impl<M: Objective> Solver<M> for TopScores<'_> {
     /// # Errors
     /// [`Error::Shape`] for another number of scores than items; [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite).
-    fn solve_watched(&self, model: &M, engine: &dyn Engine, _: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &M, engine: &Engine, _: &Watch) -> Result<Solution> {
         let (candidates, scores) = (model.candidates(), self.scores);
         let (expected, found) = (candidates.features.items(), scores.len());
         if found != expected {

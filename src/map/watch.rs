@@ -6,24 +6,24 @@ use super::Termination;
 use crate::watch::{Ended, Step, Watch};
 
 /// The clock of one run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Clock<'a> {
-    watch: Watch<'a>,
+#[derive(Clone, Debug)]
+pub(super) struct Clock {
+    watch: Watch,
     /// When the run began, if progress is reported.
     start: Option<Instant>,
 }
 
-impl<'a> Watch<'a> {
+impl Watch {
     /// Starts the clock of a run that may take `limit`.
-    pub(super) fn start(&self, limit: Option<Duration>) -> Clock<'a> {
+    pub(super) fn start(&self, limit: Option<Duration>) -> Clock {
         // A limit beyond the clock's range is no limit.
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-        let watch = deadline.map_or(*self, |deadline| self.until(deadline));
+        let watch = deadline.map_or_else(|| self.clone(), |deadline| self.clone().until(deadline));
         Clock { watch, start: self.begin() }
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Why the run must end now, if it must.
     pub(super) fn ended(&self) -> Option<Termination> {
         self.watch.ended().map(Termination::from)

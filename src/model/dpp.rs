@@ -15,9 +15,9 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, Method, engine};
+/// use partition_dpp::{Dpp, Features, Method, Engine};
 /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
-/// let sampler = Dpp::new(&features)?.sampler(Method::Auto, &engine::Cpu)?;
+/// let sampler = Dpp::new(&features)?.sampler(Method::Auto, &Engine::cpu())?;
 /// let samples = sampler.sample_many(100, 7);
 /// assert_eq!(samples.subsets().len(), 100);
 /// # Ok(()) }
@@ -77,7 +77,7 @@ impl Dpp {
     }
 
     /// The same law in graded coordinates, in which nothing is lost to rounding.
-    pub(crate) fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+    pub(crate) fn graded(&self, engine: &Engine) -> Result<Option<Self>> {
         let items = self.ground.free_items();
         let rows = self.rows(&items);
         Ok(self.ground.graded(&rows, engine)?.map(|ground| Self { ground }))

@@ -62,7 +62,7 @@ impl GroundSet {
     ///
     /// # Errors
     /// [`Error::Ended`] from an engine under a watch.
-    pub(crate) fn graded(&self, rows: &Rows<'_>, engine: &dyn Engine) -> Result<Option<Self>> {
+    pub(crate) fn graded(&self, rows: &Rows<'_>, engine: &Engine) -> Result<Option<Self>> {
         let given = self.given();
         if !may_be_triangular(rows.len() + self.included().len(), given.dims()) {
             return Ok(None);
@@ -107,7 +107,7 @@ fn written(
     rows: &Rows<'_>,
     exponents: &[i64],
     leading: usize,
-    (items, engine): (usize, &dyn Engine),
+    (items, engine): (usize, &Engine),
 ) -> Result<Option<Features>> {
     // Features have at least one column.
     let dims = found.log_squares.len().saturating_sub(leading).max(1);
@@ -127,7 +127,7 @@ fn written(
 }
 
 /// Looks at the watch at some of the rows.
-fn looked(row: usize, engine: &dyn Engine) -> Result<()> {
+fn looked(row: usize, engine: &Engine) -> Result<()> {
     if row.is_multiple_of(ROWS) { engine.proceed() } else { Ok(()) }
 }
 

@@ -19,12 +19,12 @@ use crate::{Error, Features, Partition, Quota, Result, data::check_labels, engin
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, IndependentKDpps, Method, Partition, Quota, engine};
+/// use partition_dpp::{Features, IndependentKDpps, Method, Partition, Quota, Engine};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let quota = Quota::new(&partition, &[1, 1])?;
 /// let model = IndependentKDpps::new(&features, &partition, &quota)?;
-/// let subset = &model.sampler(Method::Auto, &engine::Cpu)?.sample_many(1, 0).subsets()[0].clone();
+/// let subset = &model.sampler(Method::Auto, &Engine::cpu())?.sample_many(1, 0).subsets()[0].clone();
 /// assert_eq!(subset.part_counts(&partition), [1, 1]);
 /// # Ok(()) }
 /// ```
@@ -75,14 +75,14 @@ impl IndependentKDpps {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, IndependentKDpps, Partition, Quota, engine::Cpu};
+    /// use partition_dpp::{Features, IndependentKDpps, Partition, Quota, Engine};
     /// use partition_dpp::map::{BranchAndBound, Solution, Solver};
     /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
     /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
     /// let quota = Quota::new(&partition, [1, 1])?;
     /// let model = IndependentKDpps::new(&features, &partition, &quota)?;
     /// let solver = BranchAndBound::default();
-    /// let parts = model.parts().iter().map(|part| solver.solve(part, &Cpu)).collect::<Result<Vec<_>, _>>()?;
+    /// let parts = model.parts().iter().map(|part| solver.solve(part, &Engine::cpu())).collect::<Result<Vec<_>, _>>()?;
     /// let best = Solution::union(parts).expect("there are two parts");
     /// assert_eq!(best.subset.as_slice(), [0, 3]);
     /// assert!((best.log_det - 2_f64.ln()).abs() < 1e-12);

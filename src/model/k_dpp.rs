@@ -18,11 +18,11 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Method, engine};
+/// use partition_dpp::{Features, KDpp, Method, Engine};
 /// use rand::{SeedableRng, distr::Distribution};
 /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
 /// let k_dpp = KDpp::new(&features, 2)?;
-/// let sampler = k_dpp.sampler(Method::Auto, &engine::Cpu)?;
+/// let sampler = k_dpp.sampler(Method::Auto, &Engine::cpu())?;
 /// let subset = sampler.sample(&mut rand::rngs::StdRng::seed_from_u64(1));
 /// assert_eq!(subset.len(), 2);
 /// # Ok(()) }
@@ -113,7 +113,7 @@ impl KDpp {
     }
 
     /// The same law in graded coordinates, in which nothing is lost to rounding.
-    pub(crate) fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+    pub(crate) fn graded(&self, engine: &Engine) -> Result<Option<Self>> {
         let items = self.ground.free_items();
         let rows = Rows::scaled(self.ground.features(), vec![Items::from(&items)]);
         Ok(self.ground.graded(&rows, engine)?.map(|ground| Self { ground, k: self.k }))

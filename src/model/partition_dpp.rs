@@ -28,17 +28,17 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine};
+/// use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, Engine};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let quota = Quota::new(&partition, [1, 1])?;
 /// let dpp = PartitionDpp::new(&features, &partition, &quota)?;
-/// let samples = dpp.sampler(Method::Auto, &engine::Cpu)?.sample_many(1000, 0);
+/// let samples = dpp.sampler(Method::Auto, &Engine::cpu())?.sample_many(1000, 0);
 /// assert!(samples.subsets().iter().all(|subset| subset.part_counts(&partition) == [1, 1]));
 ///
 /// let ranges = Quota::new(&partition, [1..=2, 0..=1])?;
 /// let dpp = PartitionDpp::new(&features, &partition, &ranges)?;
-/// let samples = dpp.sampler(Method::Auto, &engine::Cpu)?.sample_many(1000, 0);
+/// let samples = dpp.sampler(Method::Auto, &Engine::cpu())?.sample_many(1000, 0);
 /// assert!(samples.subsets().iter().all(|subset| ranges.allows(&subset.part_counts(&partition))));
 /// # Ok(()) }
 /// ```

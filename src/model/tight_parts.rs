@@ -37,7 +37,7 @@ impl PartitionDpp {
     ///
     /// # Errors
     /// [`Error::Ended`](crate::Error::Ended).
-    pub(crate) fn contracted(&self, engine: &dyn Engine) -> Result<Option<Contraction>> {
+    pub(crate) fn contracted(&self, engine: &Engine) -> Result<Option<Contraction>> {
         // Rows of a factor may be dependent where those of its kernel are not.
         if self.ground().given().residual().is_some() || self.count_weights().is_some() {
             return Ok(None);
@@ -62,7 +62,7 @@ impl PartitionDpp {
     }
 
     /// The law of a part by itself and a basis of it, if it is tight.
-    fn tight(&self, part: &OpenPart, engine: &dyn Engine) -> Result<Option<(PartKDpp, Vec<usize>)>> {
+    fn tight(&self, part: &OpenPart, engine: &Engine) -> Result<Option<(PartKDpp, Vec<usize>)>> {
         let OpenPart { items, low: count, .. } = part;
         if !self.spans_at_most(part, *count, engine)? {
             return Ok(None);
@@ -80,7 +80,7 @@ impl PartitionDpp {
     }
 
     /// Whether the unit rows of a part have no more than `most` directions beyond the included ones.
-    fn spans_at_most(&self, part: &OpenPart, most: usize, engine: &dyn Engine) -> Result<bool> {
+    fn spans_at_most(&self, part: &OpenPart, most: usize, engine: &Engine) -> Result<bool> {
         let (features, mut span) = (self.ground().features(), self.ground().span());
         let (dims, mut found, mut row) = (self.ground().dims_left(), 0, vec![0.0; features.dims()]);
         for (at, item) in Items::from(&part.items).iter().enumerate() {
@@ -98,7 +98,7 @@ impl PartitionDpp {
     }
 
     /// Items of a tight part whose unit rows are far from dependent: each is the farthest from those before.
-    fn basis_within(&self, part: &OpenPart, engine: &dyn Engine) -> Result<Vec<usize>> {
+    fn basis_within(&self, part: &OpenPart, engine: &Engine) -> Result<Vec<usize>> {
         let (features, mut span) = (self.ground().features(), self.ground().span());
         let mut row = vec![0.0; features.dims()];
         let mut basis = Vec::new();

@@ -34,12 +34,12 @@ const ACCEPTED: f64 = 1e-10;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, engine, polynomial::CharacteristicPolynomial};
+/// use partition_dpp::{Features, Partition, Engine, polynomial::CharacteristicPolynomial};
 /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "b"])?;
 /// let polynomial = CharacteristicPolynomial::new(&features, &partition)?;
 /// // (1 − x)(2 − z) − 1 = 1 − 2x − z + xz, in the order 1, z, x, xz.
-/// let found: Vec<f64> = polynomial.coefficients(&engine::Cpu)?.iter().map(|c| c.value()).collect();
+/// let found: Vec<f64> = polynomial.coefficients(&Engine::cpu())?.iter().map(|c| c.value()).collect();
 /// for (c, expected) in found.iter().zip([1.0, -1.0, -2.0, 1.0]) {
 ///     assert!((c - expected).abs() < 1e-12);
 /// }
@@ -90,7 +90,7 @@ impl<'a> CharacteristicPolynomial<'a> {
     /// - [`Error::Shape`] unless there is one exponent per part;
     /// - [`Error::QuotaAbovePartSize`] for an exponent above the size of its part;
     /// - [`Error::NodeBudget`] above a million nodes, and those of the engine.
-    pub fn coefficient(&self, exponents: &[usize], engine: &dyn Engine) -> Result<Coefficient> {
+    pub fn coefficient(&self, exponents: &[usize], engine: &Engine) -> Result<Coefficient> {
         let parts = self.partition.parts();
         if exponents.len() != parts {
             return Err(Error::Shape {
@@ -132,7 +132,7 @@ impl<'a> CharacteristicPolynomial<'a> {
     ///
     /// # Errors
     /// [`Error::NodeBudget`] above a million nodes of all grids, and those of the engine.
-    pub fn coefficients(&self, engine: &dyn Engine) -> Result<Vec<Coefficient>> {
+    pub fn coefficients(&self, engine: &Engine) -> Result<Vec<Coefficient>> {
         let sizes: Vec<usize> = (0..self.partition.parts()).map(|part| self.partition.size(part)).collect();
         let nodes: f64 = sizes.iter().map(|&size| size as f64 + 1.0).product();
         if nodes > DEFAULT_NODE_BUDGET {
@@ -163,7 +163,7 @@ impl<'a> CharacteristicPolynomial<'a> {
         wanted: &[usize],
         all: &[Vec<usize>],
         found: &mut [Option<Coefficient>],
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<()> {
         let centre = Centre::new(self, wanted, engine)?;
         let rank = centre.function.rank();
@@ -239,7 +239,7 @@ struct Centre {
 }
 
 impl Centre {
-    fn new(of: &CharacteristicPolynomial<'_>, counts: &[usize], engine: &dyn Engine) -> Result<Self> {
+    fn new(of: &CharacteristicPolynomial<'_>, counts: &[usize], engine: &Engine) -> Result<Self> {
         let parts: Vec<usize> = (0..counts.len()).filter(|&part| counts[part] > 0).collect();
         let items = parts.iter().map(|&part| Items::of_part(of.partition, part)).collect();
         let rows = Rows::scaled(of.ground.features(), items);

@@ -24,7 +24,7 @@ const NOTHING: f64 = 1e-40;
 /// # Cost
 /// About 60r³ per node, 8/3·r⁴ if P is nearly singular.
 pub(crate) fn fixed_size_values(
-    engine: &dyn Engine,
+    engine: &Engine,
     function: &GeneratingFunction,
     phases: &[c64],
     k: usize,
@@ -104,7 +104,7 @@ fn by_interpolation(grid: &PhaseGrid<'_>, weighted: &Mat<c64>, k: usize) -> c64 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Cpu;
+    use crate::engine::Engine;
 
     /// Where one group is chosen from with probability ½, P is singular at phase π and its inverse says nothing.
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         for turn in [1e-14, 1e-9, 1e-4] {
             let phases = [c64::cis(std::f64::consts::PI - turn), c64::new(1.0, 0.0)];
             let grid = PhaseGrid { shares: &shares, phases: &phases };
-            let points = grid_inverses(&Cpu, &grid).unwrap();
+            let points = grid_inverses(Engine::host(), &grid).unwrap();
             // (½ + ½ z x) (0.7 + 0.3 x)
             let z = phases[0];
             for (k, [own, other]) in [[0.7, 0.0], [0.3, 0.7], [0.0, 0.3]].into_iter().enumerate() {
@@ -143,7 +143,7 @@ mod tests {
         for turn in 0..4 {
             let phases = [c64::cis(std::f64::consts::FRAC_PI_2 * f64::from(turn)), c64::new(1.0, 0.0)];
             let grid = PhaseGrid { shares: &shares, phases: &phases };
-            let found = of_node(&grid_inverses(&Cpu, &grid).unwrap()[0], &grid, 0, 3).unwrap();
+            let found = of_node(&grid_inverses(Engine::host(), &grid).unwrap()[0], &grid, 0, 3).unwrap();
             assert!((found - phases[0] * phases[0]).norm() < 1e-14, "{turn}: {found}");
         }
     }

@@ -47,7 +47,7 @@ pub(super) fn bound(
     found: &TiltedSpectrum,
     scales: &[f64],
     correction: &Correction,
-    engine: &dyn Engine,
+    engine: &Engine,
 ) -> Result<f64> {
     let ranges = dpp.counts();
     if let Some(counts) = ranges.exact() {

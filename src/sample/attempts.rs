@@ -14,7 +14,7 @@ const CLOCK: u32 = 16;
 /// The proposals of one draw, or of successive draws.
 #[derive(Debug)]
 pub(crate) struct Attempts<'w> {
-    watch: Watch<'w>,
+    watch: &'w Watch,
     /// The promised average of proposals; infinite without a promise.
     promised: f64,
     most: u64,
@@ -25,16 +25,16 @@ pub(crate) struct Attempts<'w> {
 
 impl<'w> Attempts<'w> {
     /// Attempts that end with the watch, or when they take far longer than an acceptance of at least this explains.
-    pub(crate) fn under(watch: &Watch<'w>, acceptance: f64) -> Self {
+    pub(crate) fn under(watch: &'w Watch, acceptance: f64) -> Self {
         let promised = if acceptance > 0.0 { acceptance.recip() } else { f64::INFINITY };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
         let most = (PATIENCE * promised) as u64;
-        Self { watch: *watch, promised, most, made: 0, picks: 0, ended: None }
+        Self { watch, promised, most, made: 0, picks: 0, ended: None }
     }
 
     /// The watch that ends them.
-    pub(super) fn watch(&self) -> &Watch<'w> {
-        &self.watch
+    pub(super) fn watch(&self) -> &'w Watch {
+        self.watch
     }
 
     /// Proposals begun so far.
@@ -87,23 +87,28 @@ impl<'w> Attempts<'w> {
 #[cfg(test)]
 mod tests {
     use std::{
-        sync::atomic::{AtomicBool, Ordering},
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering},
+        },
         time::Instant,
     };
 
     use super::*;
+    use crate::watch::UNWATCHED;
 
     #[test]
     fn they_end() {
-        let mut few = Attempts::under(&Watch::default(), 0.5);
+        let mut few = Attempts::under(&UNWATCHED, 0.5);
         for _ in 0..128 {
             few.another().unwrap();
         }
         let error = few.another().unwrap_err();
         assert!(matches!(error, Error::DrawGivenUp { proposals: 128, expected: 2.0 }), "{error:?}");
 
-        let stop = AtomicBool::new(false);
-        let mut watched = Attempts::under(&Watch::default().stopped_by(&stop), 0.0);
+        let stop = Arc::new(AtomicBool::new(false));
+        let watch = Watch::default().stopped_by(&stop);
+        let mut watched = Attempts::under(&watch, 0.0);
         (0..1000).for_each(|_| watched.another().unwrap());
         stop.store(true, Ordering::Relaxed);
         assert!(!watched.go_on());
@@ -111,9 +116,10 @@ mod tests {
         stop.store(false, Ordering::Relaxed);
         assert!(matches!(watched.another(), Err(Error::Ended(Ended::Interrupted))));
 
-        let mut late = Attempts::under(&Watch::default().until(Instant::now()), 1.0);
+        let watch = Watch::default().until(Instant::now());
+        let mut late = Attempts::under(&watch, 1.0);
         assert!(matches!(late.another(), Err(Error::Ended(Ended::TimeLimit))));
-        let mut unlimited = Attempts::under(&Watch::default(), 0.0);
+        let mut unlimited = Attempts::under(&UNWATCHED, 0.0);
         (0..1_000_000).for_each(|_| unlimited.another().unwrap());
         assert_eq!(unlimited.made(), 1_000_000);
     }

@@ -9,7 +9,7 @@ use crate::{
     polynomial::spectrum::{TiltedSpectrum, keep_probabilities},
 };
 
-impl<'a> Dpp {
+impl Dpp {
     /// Sets up the exact sampler.
     ///
     /// # Cost
@@ -17,14 +17,14 @@ impl<'a> Dpp {
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
-    pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+    pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         let options = options.into();
         let (graded, new) =
             (|law: &Self| law.graded(engine), |law: &Self| law.sampler_as_given(&options, engine));
         within(options.law_error, self, graded, new, Sampler::law_error)
     }
 
-    fn sampler_as_given(&self, options: &SamplerOptions, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+    fn sampler_as_given(&self, options: &SamplerOptions, engine: &Engine) -> Result<Sampler> {
         let ground = &self.ground;
         let items = ground.free_items();
         if items.len() == 0 || ground.dims_left() == 0 {

@@ -8,7 +8,7 @@ use crate::{
     polynomial::spectrum::TiltedSpectrum,
 };
 
-impl<'a> KDpp {
+impl KDpp {
     /// Sets up the exact sampler.
     ///
     /// # Cost
@@ -17,7 +17,7 @@ impl<'a> KDpp {
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) where the rank
     /// shows only at f64's accuracy, and those of the engine.
-    pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+    pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         let ground = &self.ground;
         if self.free_size() == 0 {
             return Ok(Sampler::forced(ground.included(), engine));
@@ -28,7 +28,7 @@ impl<'a> KDpp {
     }
 }
 
-impl<'a> IndependentKDpps {
+impl IndependentKDpps {
     /// Sets up the exact sampler.
     ///
     /// # Cost
@@ -36,7 +36,7 @@ impl<'a> IndependentKDpps {
     ///
     /// # Errors
     /// Those of [`KDpp::sampler`].
-    pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+    pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         if self.parts.iter().all(|part| part.count == 0) {
             return Ok(Sampler::forced(&self.included, engine));
         }
@@ -54,7 +54,7 @@ impl<'a> IndependentKDpps {
 
 /// The k-DPP on some of the free items, and the error of its law.
 pub(super) fn law_of_size(
-    engine: &dyn Engine,
+    engine: &Engine,
     ground: &GroundSet,
     items: &FreeItems,
     k: usize,

@@ -16,23 +16,23 @@ use super::{
 use crate::{Result, engine::Engine};
 
 #[derive(Debug)]
-pub(crate) enum Law<'a> {
+pub(crate) enum Law {
     /// Nothing is left to choose.
     Forced,
     Spectral(SpectralLaw),
     Rejection(Rejection),
     /// One law for every part with something left to choose.
-    Independent(Vec<Law<'a>>),
+    Independent(Vec<Law>),
     /// Parts that span no more than is chosen of them, and the others.
-    Contracted(Vec<SpectralLaw>, Arc<Law<'a>>),
-    Interpolation(Box<partition::Interpolation<'a>>),
-    PerCandidate(Box<partition::PerCandidate<'a>>),
+    Contracted(Vec<SpectralLaw>, Arc<Law>),
+    Interpolation(Box<partition::Interpolation>),
+    PerCandidate(Box<partition::PerCandidate>),
     Ridge(Box<RidgeSampler>),
     FreeRidge(Box<FreeRidgeSampler>),
     Capped(CappedLaw),
 }
 
-impl Law<'_> {
+impl Law {
     pub(super) fn algorithm(&self) -> Algorithm {
         match self {
             Law::Forced => Algorithm::Settled,
@@ -42,7 +42,7 @@ impl Law<'_> {
             Law::Contracted(_, rest) if matches!(**rest, Law::Forced) => Algorithm::Spectral,
             Law::Contracted(_, rest) => rest.algorithm(),
             Law::Independent(laws) => {
-                let rejects = |law: &Law<'_>| law.algorithm() == Algorithm::Rejection;
+                let rejects = |law: &Law| law.algorithm() == Algorithm::Rejection;
                 let first = laws.iter().find(|law| rejects(law)).or(laws.first());
                 first.map_or(Algorithm::Settled, Law::algorithm)
             }
@@ -62,7 +62,7 @@ impl Law<'_> {
     }
 
     /// Makes many draws on the engine's device, if it can; returns the error that this adds.
-    pub(super) fn make_batches_on(&mut self, engine: &dyn Engine) -> f64 {
+    pub(super) fn make_batches_on(&mut self, engine: &Engine) -> f64 {
         let law = match self {
             Law::Capped(law) => return law.make_batches_on(engine),
             Law::Spectral(law) => Some(law),
@@ -139,6 +139,6 @@ impl Law<'_> {
 }
 
 /// Proposals of draws from all laws: one, and those that are rejected.
-fn in_all<'a>(laws: &[Law<'a>], of: impl Fn(&Law<'a>) -> f64) -> f64 {
+fn in_all(laws: &[Law], of: impl Fn(&Law) -> f64) -> f64 {
     1.0 + laws.iter().map(|law| of(law) - 1.0).sum::<f64>()
 }

@@ -61,10 +61,10 @@ use crate::{
 ///
 /// It is a [`rand::distr::Distribution`] over [`Subset`]; [`sample_many`](Sampler::sample_many)
 /// draws on all threads and counts proposals. Cloning is cheap. A sampler of features that are owned or memory-mapped, on
-/// a `&'static` engine such as `&Cpu`, is a `Sampler<'static>`: it can be kept, and sent to other threads.
+/// a `&'static` engine such as `&Engine::cpu()`, is a `Sampler`: it can be kept, and sent to other threads.
 #[derive(Clone, Debug)]
-pub struct Sampler<'a> {
-    law: Arc<Law<'a>>,
+pub struct Sampler {
+    law: Arc<Law>,
     included: Arc<[u32]>,
     plan: Option<Plan>,
     engine: EngineInfo,
@@ -103,14 +103,14 @@ impl fmt::Display for Algorithm {
     }
 }
 
-impl<'a> Sampler<'a> {
-    pub(crate) fn new(mut law: Law<'a>, included: &[u32], engine: &dyn Engine, law_error: f64) -> Self {
+impl Sampler {
+    pub(crate) fn new(mut law: Law, included: &[u32], engine: &Engine, law_error: f64) -> Self {
         let law_error = law_error + law.make_batches_on(engine);
         Self { law: Arc::new(law), included: included.into(), plan: None, engine: engine.info(), law_error }
     }
 
     /// A sampler with nothing to choose.
-    pub(crate) fn forced(included: &[u32], engine: &dyn Engine) -> Self {
+    pub(crate) fn forced(included: &[u32], engine: &Engine) -> Self {
         Self::new(Law::Forced, included, engine, 0.0)
     }
 
@@ -276,7 +276,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-impl Distribution<Subset> for Sampler<'_> {
+impl Distribution<Subset> for Sampler {
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Subset {
         self.sample_counted(rng).0
     }

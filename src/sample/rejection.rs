@@ -80,7 +80,7 @@ impl Rejection {
         dpp: &PartitionDpp,
         fill: Option<Arc<Fill>>,
         options: SamplerOptions,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<(Self, f64)> {
         Question::new(dpp, fill, engine)?.answer(options, engine)
     }
@@ -143,7 +143,7 @@ impl Rejection {
 }
 
 impl<'q> Question<'q> {
-    pub(super) fn new(dpp: &'q PartitionDpp, fill: Option<Arc<Fill>>, engine: &dyn Engine) -> Result<Self> {
+    pub(super) fn new(dpp: &'q PartitionDpp, fill: Option<Arc<Fill>>, engine: &Engine) -> Result<Self> {
         let rows = dpp.rows();
         let found = dpp.spectrum(engine, &rows)?;
         spectral::refuse_unreachable(&dpp.counts(), found.spectrum.values.len())?;
@@ -151,7 +151,7 @@ impl<'q> Question<'q> {
         Ok(Self { dpp, rows, found, correction, fill })
     }
 
-    fn answer(self, options: SamplerOptions, engine: &dyn Engine) -> Result<(Rejection, f64)> {
+    fn answer(self, options: SamplerOptions, engine: &Engine) -> Result<(Rejection, f64)> {
         let Self { dpp, rows, found, correction, .. } = &self;
         let log_tilted = self.log_tilted()?;
         let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction, engine)?;
@@ -219,7 +219,7 @@ impl<'q> Question<'q> {
     }
 
     /// Tilted proposals per draw as a few weighted draws tell; infinite if these found none.
-    pub(super) fn tilted_proposals(&self, engine: &dyn Engine) -> Result<f64> {
+    pub(super) fn tilted_proposals(&self, engine: &Engine) -> Result<f64> {
         let law = WeightedLaw::new(self, engine)?;
         Ok((self.log_tilted()? - Pilot::of(law.law(), engine)?.log_normaliser).exp().max(1.0))
     }
@@ -229,7 +229,7 @@ impl<'q> Question<'q> {
         &self,
         chosen: Chosen,
         options: SamplerOptions,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<(BoundedLaw, f64, f64)> {
         let law = BoundedLaw::new(self, chosen, options.projection, engine)?;
         let pilot = Pilot::of(&law, engine)?;
@@ -255,7 +255,7 @@ pub(super) struct Pilot {
 impl Pilot {
     pub(super) const DRAWS: u64 = PILOT as u64;
 
-    pub(super) fn of(law: &BoundedLaw, engine: &dyn Engine) -> Result<Self> {
+    pub(super) fn of(law: &BoundedLaw, engine: &Engine) -> Result<Self> {
         let drawn = law.weigh_many((TASKS, PILOT / TASKS), 0, engine)?;
         let sum = log_sum(&drawn.iter().map(|(log, _)| *log).collect::<Vec<_>>());
         let alive = || drawn.iter().filter(|(log, _)| log.is_finite());
@@ -274,7 +274,7 @@ impl Pilot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Features, Partition, Quota, engine::Cpu};
+    use crate::{Features, Partition, Quota, engine::Engine};
 
     /// Other coordinates are tried where they may help: rows nearly in a plane lose digits, others do not.
     #[test]
@@ -289,7 +289,7 @@ mod tests {
             let quota = Quota::new(&partition, [..=1, ..=2, ..=2]).unwrap().with_total(3).unwrap();
             let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let options = SamplerOptions::default().with_bound(Bound::Tilted);
-            let (law, error) = Rejection::new(&dpp, None, options, &Cpu).unwrap();
+            let (law, error) = Rejection::new(&dpp, None, options, Engine::host()).unwrap();
             assert_eq!(law.is_settled, settled, "{height}: {error:e}");
             // Whatever the acceptance makes of the error.
             assert_eq!(law.error_of_coordinates(1e-6) > 0.0, !settled);

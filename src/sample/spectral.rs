@@ -176,7 +176,7 @@ pub(super) fn refuse_unreachable(counts: &Counts, rank: usize) -> Result<()> {
 impl<'a> SpectralLaw {
     /// A law that accepts every proposal.
     pub(crate) fn new(
-        engine: &dyn Engine,
+        engine: &Engine,
         features: &Features,
         rows: &Rows<'_>,
         found: &TiltedSpectrum,
@@ -204,7 +204,7 @@ impl<'a> SpectralLaw {
         question: &Question<'a>,
         acceptance: f64,
         (way, budget): (Projection, f64),
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<(Self, f64)> {
         let Question { dpp, rows, found, fill, .. } = question;
         let values = &found.spectrum.values;
@@ -255,7 +255,7 @@ impl<'a> SpectralLaw {
 
     /// Makes many draws on the engine's device, if it has one and proposals are simple: of fixed size, accepted unless a part
     /// overflows. Returns the error that this adds to the law.
-    pub(super) fn make_batches_on(&mut self, engine: &dyn Engine) -> f64 {
+    pub(super) fn make_batches_on(&mut self, engine: &Engine) -> f64 {
         self.batches = self.replay().and_then(|replay| Batches::on(engine, &replay, self.acceptance_bound));
         self.batched().map_or(0.0, |batched| batched.error())
     }
@@ -315,7 +315,7 @@ impl<'a> SpectralLaw {
     }
 
     /// The acceptance in a trial; `None` if it sees too few.
-    fn measured(&self, engine: &dyn Engine) -> Result<Option<f64>> {
+    fn measured(&self, engine: &Engine) -> Result<Option<f64>> {
         let (mut accepted, mut done) = (0, 0);
         // A few tasks suffice for ordinary acceptances.
         for tasks in [1, 7, TASKS - 8] {
@@ -330,7 +330,7 @@ impl<'a> SpectralLaw {
     }
 
     /// How many are accepted of the proposals of these tasks, so many of each.
-    fn accepted(&self, tasks: Range<usize>, each: u64, engine: &dyn Engine) -> Result<u64> {
+    fn accepted(&self, tasks: Range<usize>, each: u64, engine: &Engine) -> Result<u64> {
         let go_on = || engine.proceed().is_ok();
         let accepted = map_ordered(tasks.len(), |at| {
             let mut rng = stream(0, (tasks.start + at) as u64);
@@ -360,7 +360,7 @@ pub(super) fn tilt_of(dpp: &PartitionDpp, logs: Vec<f64>) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Quota, engine::Cpu, sample::DEFAULT_PROPOSAL_BUDGET, watch::Watch};
+    use crate::{Quota, engine::Engine, sample::DEFAULT_PROPOSAL_BUDGET, watch::UNWATCHED};
 
     fn orthogonal() -> (Features, Partition) {
         let features =
@@ -374,11 +374,11 @@ mod tests {
         let (features, partition) = orthogonal();
         let quota = Quota::new(&partition, [1..=2, 0..=1]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let question = Question::new(&dpp, None, &Cpu).unwrap();
+        let question = Question::new(&dpp, None, Engine::host()).unwrap();
         let how = (Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET);
-        let (mut law, _) = SpectralLaw::under_quota(&question, 0.1, how, &Cpu).unwrap();
+        let (mut law, _) = SpectralLaw::under_quota(&question, 0.1, how, Engine::host()).unwrap();
         let draw = |law: &SpectralLaw| {
-            let mut attempts = Attempts::under(&Watch::default(), law.acceptance_bound());
+            let mut attempts = Attempts::under(&UNWATCHED, law.acceptance_bound());
             law.sample(&mut stream(0, 0), &mut attempts)
         };
         assert!(draw(&law).is_ok());

@@ -94,7 +94,7 @@ impl TiltedProposals {
     }
 
     /// `None` if every set but the empty one has probability zero.
-    pub(crate) fn of_dpp(dpp: &Dpp, engine: &dyn Engine) -> Result<Option<Self>> {
+    pub(crate) fn of_dpp(dpp: &Dpp, engine: &Engine) -> Result<Option<Self>> {
         let items = dpp.ground.free_items();
         let rows = dpp.rows(&items);
         let found = TiltedSpectrum::for_dpp(engine, &rows, &dpp.ground)?;
@@ -104,7 +104,7 @@ impl TiltedProposals {
         }))
     }
 
-    pub(crate) fn of_k_dpp(dpp: &KDpp, engine: &dyn Engine) -> Result<Self> {
+    pub(crate) fn of_k_dpp(dpp: &KDpp, engine: &Engine) -> Result<Self> {
         let items = dpp.ground.free_items();
         let rows = Rows::scaled(dpp.ground.features(), vec![Items::from(&items)]);
         let found = TiltedSpectrum::for_size(engine, &rows, &dpp.ground, dpp.size())?;
@@ -113,7 +113,7 @@ impl TiltedProposals {
     }
 
     /// Without acceptance, for a law with something left to choose.
-    pub(crate) fn of_spectrum(dpp: &PartitionDpp, engine: &dyn Engine) -> Result<Self> {
+    pub(crate) fn of_spectrum(dpp: &PartitionDpp, engine: &Engine) -> Result<Self> {
         let rows = dpp.rows();
         let found = dpp.spectrum(engine, &rows)?;
         let eigenvectors = EigenvectorLaw::of(&found, dpp);
@@ -121,7 +121,7 @@ impl TiltedProposals {
     }
 
     /// For a law with something left to choose.
-    pub(crate) fn of_partition_dpp(dpp: &PartitionDpp, engine: &dyn Engine) -> Result<Self> {
+    pub(crate) fn of_partition_dpp(dpp: &PartitionDpp, engine: &Engine) -> Result<Self> {
         let question = Question::new(dpp, None, engine)?;
         let Question { rows, found, correction, .. } = &question;
         let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction, engine)?;

@@ -19,7 +19,7 @@ const TASK: f64 = 16.0;
 /// Tasks at a time: those after them are not begun once a watch has ended the draws.
 const WAVE: usize = 1 << 12;
 
-impl Sampler<'_> {
+impl Sampler {
     /// As [`sample_range`](Sampler::sample_range), under a watch, which every pick checks. A run that it ends returns all
     /// draws before the first unfinished one, equal to those of `sample_range`, and [why it ended](Samples::ended).
     ///
@@ -30,11 +30,11 @@ impl Sampler<'_> {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use std::sync::atomic::{AtomicBool, Ordering};
-    /// use partition_dpp::{Features, KDpp, SamplerOptions, Watch, engine, watch::Ended};
+    /// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
+    /// use partition_dpp::{Features, KDpp, SamplerOptions, Watch, Engine, watch::Ended};
     /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
-    /// let sampler = KDpp::new(&features, 2)?.sampler(SamplerOptions::default(), &engine::Cpu)?;
-    /// let stop = AtomicBool::new(false);
+    /// let sampler = KDpp::new(&features, 2)?.sampler(SamplerOptions::default(), &Engine::cpu())?;
+    /// let stop = Arc::new(AtomicBool::new(false));
     /// let watch = Watch::default().stopped_by(&stop);
     /// assert_eq!(sampler.sample_watched(0..10, 7, &watch)?.subsets(), sampler.sample_many(10, 7).subsets());
     /// stop.store(true, Ordering::Relaxed);
@@ -42,7 +42,7 @@ impl Sampler<'_> {
     /// assert_eq!((none.subsets().len(), none.ended()), (0, Some(Ended::Interrupted)));
     /// # Ok(()) }
     /// ```
-    pub fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch<'_>) -> Result<Samples> {
+    pub fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch) -> Result<Samples> {
         let (begun, done) = (watch.begin(), AtomicU64::new(0));
         let told = |more: u64| {
             watch.report(begun, Step::Draw, done.fetch_add(more, Ordering::Relaxed) + more);
@@ -110,7 +110,7 @@ impl Sampler<'_> {
     ///
     /// # Errors
     /// [`Error::Ended`], and those of [`try_sample_counted`](Sampler::try_sample_counted).
-    pub(crate) fn sample_under<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Subset> {
+    pub(crate) fn sample_under<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch) -> Result<Subset> {
         self.draw(rng, Attempts::under(watch, self.acceptance_bound())).map(|(subset, _)| subset)
     }
 

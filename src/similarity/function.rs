@@ -122,10 +122,10 @@ impl Columns {
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{engine::Cpu, map::{Greedy, KernelModel, Solver}, similarity::KernelFn};
+/// use partition_dpp::{Engine, map::{Greedy, KernelModel, Solver}, similarity::KernelFn};
 /// let at = [0.0_f64, 0.1, 3.0, 5.0];
 /// let kernel = KernelFn::new(4, |i, j| (-(at[i] - at[j]).abs()).exp())?;
-/// let solution = Greedy::default().solve(&KernelModel::of_size(&kernel, 2)?, &Cpu)?;
+/// let solution = Greedy::default().solve(&KernelModel::of_size(&kernel, 2)?, &Engine::cpu())?;
 /// assert_eq!(solution.subset.as_slice(), [0, 3]);
 /// # Ok(()) }
 /// ```

@@ -27,7 +27,7 @@ pub(super) fn choose<'k>(
     limit: usize,
     seed: u64,
     nothing: f64,
-    engine: &dyn Engine,
+    engine: &Engine,
 ) -> Result<Factor<'k>> {
     let mut factor = Factor::new(kernel, limit);
     let mut next = NextRow::default();

@@ -88,7 +88,7 @@ impl<'k> Nystrom<'k> {
     }
 
     /// Calls `each` with the features of every item of a task.
-    fn for_each(&self, engine: &dyn Engine, task: usize, mut each: impl FnMut(&[f64])) -> Result<()> {
+    fn for_each(&self, engine: &Engine, task: usize, mut each: impl FnMut(&[f64])) -> Result<()> {
         let mut rows = Vec::with_capacity(BLOCK * self.kernel.width());
         let (mut columns, mut images) = (Mat::zeros(self.dims(), BLOCK), Mat::zeros(self.dims(), BLOCK));
         let items = self.items_of(task);
@@ -142,7 +142,7 @@ impl<'k> Nystrom<'k> {
     }
 
     /// K_xx − ‖L⁻¹ K_{Z,x}‖² of every item.
-    pub(super) fn residuals(&self, engine: &dyn Engine) -> Result<Vec<f64>> {
+    pub(super) fn residuals(&self, engine: &Engine) -> Result<Vec<f64>> {
         engine.proceed()?;
         let of_task = |task: usize| {
             let mut found = Vec::with_capacity(TASK);
@@ -158,7 +158,7 @@ impl<'k> Nystrom<'k> {
     #[cfg(feature = "npy")]
     pub(super) fn write<T: FeatureScalar>(
         &self,
-        engine: &dyn Engine,
+        engine: &Engine,
         mut sink: impl FnMut(&[T]) -> Result<()>,
     ) -> Result<f64> {
         let mut total = 0.0;
@@ -175,7 +175,7 @@ impl<'k> Nystrom<'k> {
     }
 
     /// All features, rounded, and the sum of their residuals.
-    pub(super) fn all<T: FeatureScalar>(&self, engine: &dyn Engine) -> Result<(Vec<T>, f64)> {
+    pub(super) fn all<T: FeatureScalar>(&self, engine: &Engine) -> Result<(Vec<T>, f64)> {
         let mut rounded = vec![T::zeroed(); self.kernel.items() * self.dims()];
         engine.proceed()?;
         let total = self.fill(engine, 0, &mut rounded)?;
@@ -183,7 +183,7 @@ impl<'k> Nystrom<'k> {
     }
 
     /// Writes the features of the items from a task on, and returns the sum of their residuals.
-    fn fill<T: FeatureScalar>(&self, engine: &dyn Engine, first: usize, out: &mut [T]) -> Result<f64> {
+    fn fill<T: FeatureScalar>(&self, engine: &Engine, first: usize, out: &mut [T]) -> Result<f64> {
         let parts = out.chunks_mut(TASK * self.dims()).collect();
         let sums = map_ordered_mut(parts, |task, part: &mut [T]| {
             let (mut rows, mut sum) = (part.chunks_exact_mut(self.dims()), 0.0);

@@ -44,12 +44,12 @@ const ROUNDINGS: f64 = 16.0;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Method, engine::Cpu, similarity::Rbf};
+/// use partition_dpp::{Features, KDpp, Method, Engine, similarity::Rbf};
 /// let features = Features::from_rows(50, 2, (0..100).map(|i| f64::from(i * i % 17)).collect::<Vec<_>>())?;
-/// let rbf = Rbf::default().with_landmarks(20).features(&features, &Cpu)?;
+/// let rbf = Rbf::default().with_landmarks(20).features(&features, &Engine::cpu())?;
 /// assert!(rbf.kernel_error() < 0.1);
 /// // More items than the two features allow.
-/// let sampler = KDpp::new(rbf.features(), 8)?.sampler(Method::Auto, &Cpu)?;
+/// let sampler = KDpp::new(rbf.features(), 8)?.sampler(Method::Auto, &Engine::cpu())?;
 /// assert_eq!(sampler.sample_many(1, 0).subsets()[0].len(), 8);
 /// # Ok(()) }
 /// ```
@@ -102,7 +102,7 @@ impl Rbf {
     /// - those of the [`Bandwidth`];
     /// - [`Error::Nothing`] for no landmarks, [`Error::SizeAboveItems`] for more than there are items;
     /// - [`Error::Ended`] with an engine under a watch ([`engine::Watched`](crate::engine::Watched)) that ends it.
-    pub fn features(&self, features: &Features, engine: &dyn Engine) -> Result<RbfFeatures> {
+    pub fn features(&self, features: &Features, engine: &Engine) -> Result<RbfFeatures> {
         let items = features.items();
         if !self.is_whole(items) {
             return self.features_in::<f32>(features, engine);
@@ -121,11 +121,7 @@ impl Rbf {
     ///
     /// # Errors
     /// Those of [`features`](Self::features).
-    pub fn features_in<T: FeatureScalar>(
-        &self,
-        features: &Features,
-        engine: &dyn Engine,
-    ) -> Result<RbfFeatures> {
+    pub fn features_in<T: FeatureScalar>(&self, features: &Features, engine: &Engine) -> Result<RbfFeatures> {
         let kernel = RbfKernel::new(features, self.bandwidth)?;
         let factor = self.factor::<T>(&kernel, engine)?;
         let nystrom = Nystrom::new(&kernel, &factor);
@@ -148,7 +144,7 @@ impl Rbf {
         &self,
         features: &Features,
         path: impl AsRef<std::path::Path>,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<RbfFeatures> {
         let kernel = RbfKernel::new(features, self.bandwidth)?;
         let factor = self.factor::<f32>(&kernel, engine)?;
@@ -159,7 +155,7 @@ impl Rbf {
     }
 
     /// The Cholesky factor of the landmarks' kernel.
-    fn factor<'k, T: FeatureScalar>(&self, kernel: &'k RbfKernel, engine: &dyn Engine) -> Result<Factor<'k>> {
+    fn factor<'k, T: FeatureScalar>(&self, kernel: &'k RbfKernel, engine: &Engine) -> Result<Factor<'k>> {
         let items = kernel.items();
         let limit = self.landmarks(items);
         if limit == 0 {

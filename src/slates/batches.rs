@@ -70,7 +70,7 @@ impl Slates {
         &self,
         batches: &Batches,
         requests: &[SlateRequest<'_>],
-        watch: &Watch<'_>,
+        watch: &Watch,
     ) -> Vec<Result<Slate<Vec<u32>>>> {
         let steps = Steps::begin(watch, Step::Search);
         let mut has_failed = !SCALES.contains(&self.scale);

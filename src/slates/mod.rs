@@ -32,7 +32,7 @@ pub use self::{
 use crate::{
     Error, Features, Partition, Quota, Result, Subset, Watch,
     data::{check_labels, log_quality_of_scores},
-    engine::{Cpu, Engine, Watched},
+    engine::Engine,
     linalg::power_of_two_near,
     parallel::map_ordered,
     sample::stream,
@@ -153,7 +153,7 @@ impl Slates {
     /// wait for 8192 requests, or for two million candidates. The CPU reads every request twice, and computes determinants in
     /// 4k²n operations.
     #[must_use]
-    pub fn with_engine(self, engine: &dyn Engine) -> Self {
+    pub fn with_engine(self, engine: &Engine) -> Self {
         Self { batches: engine.slate_device().map(Batches::on), ..self }
     }
 
@@ -211,7 +211,7 @@ impl Slates {
         rng: &mut R,
     ) -> Result<&'w [u32]> {
         workspace.read(self, request)?;
-        let within = Within { watch: &Watch::default(), engine: &Cpu };
+        let within = Within { watch: &Watch::default(), engine: Engine::host() };
         Drawing::new(self, workspace, within)?.draw(rng)?;
         Ok(&workspace.items)
     }
@@ -228,7 +228,7 @@ impl Slates {
     pub fn solve_watched(
         &self,
         requests: &[SlateRequest<'_>],
-        watch: &Watch<'_>,
+        watch: &Watch,
     ) -> Vec<Result<Slate<Vec<u32>>>> {
         match self.batches.as_ref().filter(|_| self.window == usize::MAX) {
             Some(batches) => self.solve_on(batches, requests, watch),
@@ -258,10 +258,10 @@ impl Slates {
         requests: &[SlateRequest<'_>],
         count: usize,
         seed: u64,
-        watch: &Watch<'_>,
+        watch: &Watch,
     ) -> Vec<Result<SlateSamples>> {
         // The steps that are reported are requests.
-        let engine = Watched::new(&Cpu, watch.without_reports());
+        let engine = Engine::host().watched(&watch.without_reports());
         let within = Within { watch, engine: &engine };
         each(requests, &Steps::begin(watch, Step::Draw), |number, request, workspace| {
             workspace.read(self, request)?;
@@ -284,14 +284,14 @@ fn scale_of(largest: f64) -> f64 {
 
 /// A watch over requests, which are its steps.
 struct Steps<'w> {
-    watch: &'w Watch<'w>,
+    watch: &'w Watch,
     step: Step,
     begun: Option<Instant>,
     done: AtomicU64,
 }
 
 impl<'w> Steps<'w> {
-    fn begin(watch: &'w Watch<'w>, step: Step) -> Self {
+    fn begin(watch: &'w Watch, step: Step) -> Self {
         Self { watch, step, begun: watch.begin(), done: AtomicU64::new(0) }
     }
 

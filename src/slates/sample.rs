@@ -26,7 +26,7 @@ pub(super) struct Drawing<'s> {
     within: Within<'s>,
     /// Number of included items.
     included: usize,
-    stage: Stage<'s>,
+    stage: Stage,
     /// The largest of all stages so far.
     law_error: f64,
 }
@@ -34,18 +34,18 @@ pub(super) struct Drawing<'s> {
 /// What ends draws: a watch, and an engine under it for the set-up of a sampler.
 #[derive(Clone, Copy)]
 pub(super) struct Within<'s> {
-    pub(super) watch: &'s Watch<'s>,
-    pub(super) engine: &'s dyn Engine,
+    pub(super) watch: &'s Watch,
+    pub(super) engine: &'s Engine,
 }
 
 /// How sets are drawn.
-enum Stage<'s> {
+enum Stage {
     /// By proposals as they come, so many more, …
     Plain(u32),
     /// … by those that allow for heavy directions, …
     Thinned(u32),
     /// … or by a sampler.
-    Whole(Box<(Sampler<'s>, Whole)>),
+    Whole(Box<(Sampler, Whole)>),
 }
 
 impl<'s> Drawing<'s> {
@@ -126,15 +126,11 @@ impl<'s> Drawing<'s> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
+    use std::sync::{Arc, atomic::AtomicBool};
 
     use super::*;
     use crate::{
-        Error, Features, Partition, Quota,
-        engine::{Cpu, Watched},
-        sample::stream,
-        slates::SlateRequest,
-        watch::Ended,
+        Error, Features, Partition, Quota, engine::Engine, sample::stream, slates::SlateRequest, watch::Ended,
     };
 
     fn slates() -> Slates {
@@ -149,9 +145,9 @@ mod tests {
     fn a_watch_ends_the_set_up_of_a_sampler() {
         let slates = slates();
         let candidates: Vec<u32> = (0..40).collect();
-        let (stop, none) = (AtomicBool::new(true), Watch::default());
-        let stopped = Watched::new(&Cpu, Watch::default().stopped_by(&stop));
-        for (engine, ends) in [(&Cpu as &dyn Engine, false), (&stopped, true)] {
+        let (stop, none) = (Arc::new(AtomicBool::new(true)), Watch::default());
+        let stopped = Engine::host().watched(&Watch::default().stopped_by(&stop));
+        for (engine, ends) in [(Engine::host(), false), (&stopped, true)] {
             let mut workspace = slates.workspace();
             workspace.read(&slates, SlateRequest::of(&candidates)).unwrap();
             let mut drawing = Drawing::new(&slates, &mut workspace, Within { watch: &none, engine }).unwrap();
@@ -165,12 +161,12 @@ mod tests {
     #[test]
     fn a_watch_ends_proposals() {
         let slates = slates();
-        let stop = AtomicBool::new(true);
+        let stop = Arc::new(AtomicBool::new(true));
         let watch = Watch::default().stopped_by(&stop);
         let mut workspace = slates.workspace();
         let candidates: Vec<u32> = (0..40).collect();
         workspace.read(&slates, SlateRequest::of(&candidates)).unwrap();
-        let within = Within { watch: &watch, engine: &Cpu };
+        let within = Within { watch: &watch, engine: Engine::host() };
         let mut drawing = Drawing::new(&slates, &mut workspace, within).unwrap();
         let drawn = drawing.draw(&mut stream(1, 0)).map(|_| ());
         assert!(matches!(drawn, Err(Error::Ended(Ended::Interrupted))), "{drawn:?}");

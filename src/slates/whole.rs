@@ -3,7 +3,7 @@
 use super::{Candidate, SlateWorkspace, Slates};
 use crate::{
     PartitionDpp, Result,
-    engine::Cpu,
+    engine::Engine,
     map::{Greedy, Solution, Solver},
 };
 
@@ -51,7 +51,7 @@ impl Whole {
 
     /// The greedy set, mended where it ends early; returns ln det.
     pub(super) fn solve(&self, items: &mut Vec<u32>) -> Result<f64> {
-        let Solution { subset, log_det, .. } = Greedy::default().solve(&self.dpp, &Cpu)?;
+        let Solution { subset, log_det, .. } = Greedy::default().solve(&self.dpp, Engine::host())?;
         self.add(subset.iter(), items);
         Ok(log_det)
     }

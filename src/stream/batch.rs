@@ -213,7 +213,7 @@ impl<'b> ScaledRows<'b> {
     pub(super) fn grams(
         &self,
         factor: Option<MatRef<'_, f64>>,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<Vec<faer::Mat<f64>>> {
         let weights = vec![1.0; self.groups.len()];
         let map = factor.map(|factor| RowMap { weights: &weights, factor });

@@ -37,12 +37,12 @@ const RUN: usize = 8192;
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, engine::Cpu, stream::{Batch, Grams}};
+/// use partition_dpp::{Features, Partition, Engine, stream::{Batch, Grams}};
 /// let batch = |number, values: [f64; 4], labels: [&str; 2]| {
 ///     Batch::new(number, &Features::from_rows(2, 2, values.to_vec())?, &Partition::from_labels(&labels)?)
 /// };
-/// let first = Grams::of_batch(&batch(0, [1.0, 0.0, 0.0, 1.0], ["cat", "dog"])?, &Cpu)?;
-/// let second = Grams::of_batch(&batch(1, [1.0, 1.0, 2.0, 0.0], ["dog", "dog"])?, &Cpu)?;
+/// let first = Grams::of_batch(&batch(0, [1.0, 0.0, 0.0, 1.0], ["cat", "dog"])?, &Engine::cpu())?;
+/// let second = Grams::of_batch(&batch(1, [1.0, 1.0, 2.0, 0.0], ["dog", "dog"])?, &Engine::cpu())?;
 /// let all = first.merge(Grams::from_bytes(&second.to_bytes())?)?;
 /// assert_eq!(all.parts().map(|part| (part.name, part.rows)).collect::<Vec<_>>(), [("cat", 1), ("dog", 3)]);
 /// # Ok(()) }
@@ -127,7 +127,7 @@ impl Grams {
     /// # Errors
     /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) for weighted rows whose largest
     /// entry is above 2^(2²⁰) or below 2^(−2²⁰), as it is with ln q of ±726 817 and more; those of the engine.
-    pub fn of_batch(batch: &Batch, engine: &dyn Engine) -> Result<Self> {
+    pub fn of_batch(batch: &Batch, engine: &Engine) -> Result<Self> {
         Self::sum(batch, None, engine)
     }
 
@@ -139,11 +139,11 @@ impl Grams {
     ///
     /// # Errors
     /// [`Error::Shape`] if the frame is of other dimensions; those of [`of_batch`](Grams::of_batch).
-    pub fn in_frame(batch: &Batch, frame: &Frame, engine: &dyn Engine) -> Result<Self> {
+    pub fn in_frame(batch: &Batch, frame: &Frame, engine: &Engine) -> Result<Self> {
         Self::sum(batch, Some(frame), engine)
     }
 
-    fn sum(batch: &Batch, frame: Option<&Frame>, engine: &dyn Engine) -> Result<Self> {
+    fn sum(batch: &Batch, frame: Option<&Frame>, engine: &Engine) -> Result<Self> {
         let batches = vec![batch.number()];
         let Some((features, partition)) = batch.content() else {
             return Ok(Self { batches, ..Self::default() });

@@ -87,7 +87,7 @@ impl Leverages {
         open: &OpenRows<'_>,
         parts: &[u32],
         coordinates: &Coordinates<'_>,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<Self> {
         let root = square_root(coordinates.whitener.to_owned());
         let factors: Vec<Mat<f64>> =

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Dpp, Estimate, Inference, KDpp, PartitionDpp, Quota, Result,
-    engine::{Cpu, Engine, in_double},
+    engine::{Engine, in_double},
     estimate::accurate,
     linalg::column,
     model::GroundSet,
@@ -41,14 +41,14 @@ const WANTED: f64 = 1e-9;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, engine::Cpu, stream::{Batch, Grams, Marginals}};
+/// use partition_dpp::{Features, Partition, Engine, stream::{Batch, Grams, Marginals}};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let batch = Batch::new(0, &features, &Partition::from_labels(&["a", "a", "b", "b"])?)?;
-/// let grams = Grams::of_batch(&batch, &Cpu)?;
+/// let grams = Grams::of_batch(&batch, &Engine::cpu())?;
 /// let marginals = Marginals::partition_dpp(&grams, &grams.quota([("a", 1), ("b", 1)])?)?;
 /// // Z = det K over {0,2}, {0,3}, {1,2}, {1,3} = 1 + 1 + ¼ + 0.
 /// assert!((marginals.log_partition_function().value - 2.25_f64.ln()).abs() < 1e-12);
-/// let found = marginals.of_batch(&batch, &Cpu)?;
+/// let found = marginals.of_batch(&batch, &Engine::cpu())?;
 /// assert!((found.value[0] - 2.0 / 2.25).abs() < 1e-12);
 /// # Ok(()) }
 /// ```
@@ -68,14 +68,14 @@ impl Marginals {
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`Dpp::inference`].
     pub fn dpp(grams: &Grams) -> Result<Self> {
-        Self::dpp_on(grams, &Cpu)
+        Self::dpp_on(grams, Engine::host())
     }
 
     /// [`dpp`](Marginals::dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
     /// Those of [`dpp`](Marginals::dpp) and of the engine.
-    pub fn dpp_on(grams: &Grams, engine: &dyn Engine) -> Result<Self> {
+    pub fn dpp_on(grams: &Grams, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Kept)?;
         let dpp = Dpp::new(&surrogate.features)?;
@@ -91,14 +91,14 @@ impl Marginals {
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`KDpp::new`] and [`KDpp::inference`].
     pub fn k_dpp(grams: &Grams, k: usize) -> Result<Self> {
-        Self::k_dpp_on(grams, k, &Cpu)
+        Self::k_dpp_on(grams, k, Engine::host())
     }
 
     /// [`k_dpp`](Marginals::k_dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
     /// Those of [`k_dpp`](Marginals::k_dpp) and of the engine.
-    pub fn k_dpp_on(grams: &Grams, k: usize, engine: &dyn Engine) -> Result<Self> {
+    pub fn k_dpp_on(grams: &Grams, k: usize, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Irrelevant)?;
         grams.check_size(k)?;
@@ -115,14 +115,14 @@ impl Marginals {
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::inference`].
     pub fn partition_dpp(grams: &Grams, quota: &Quota) -> Result<Self> {
-        Self::partition_dpp_on(grams, quota, &Cpu)
+        Self::partition_dpp_on(grams, quota, Engine::host())
     }
 
     /// [`partition_dpp`](Marginals::partition_dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
     /// Those of [`partition_dpp`](Marginals::partition_dpp) and of the engine.
-    pub fn partition_dpp_on(grams: &Grams, quota: &Quota, engine: &dyn Engine) -> Result<Self> {
+    pub fn partition_dpp_on(grams: &Grams, quota: &Quota, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::of_parts(grams, quota)?;
         let explained = |error| surrogate.explained(error);
@@ -148,7 +148,7 @@ impl Marginals {
         ground: &GroundSet,
         open: &[usize],
         proposals: Option<&TiltedProposals>,
-        inference: &Inference<'_>,
+        inference: &Inference,
     ) -> Result<Self> {
         let row_factors = inference.row_factors()?;
         let error = match proposals {
@@ -209,7 +209,7 @@ impl Marginals {
     ///
     /// # Errors
     /// Those of [`Plan::leverages`](super::Plan::leverages).
-    pub fn of_batch(&self, batch: &Batch, engine: &dyn Engine) -> Result<Estimate<Vec<f64>>> {
+    pub fn of_batch(&self, batch: &Batch, engine: &Engine) -> Result<Estimate<Vec<f64>>> {
         let mut value = vec![0.0; batch.rows()];
         if let Some((features, partition)) = batch.content() {
             let known: Vec<_> = self.parts.iter().map(|part| (part, part.group.is_some())).collect();

@@ -172,7 +172,7 @@ impl Plan {
     /// # Errors
     /// [`Error::UnknownPart`](crate::Error::UnknownPart) for a label that no batch had when the Gram matrices were made;
     /// [`Error::Shape`](crate::Error::Shape) for rows of another length; those of the engine.
-    pub fn leverages(&self, batch: &Batch, engine: &dyn Engine) -> Result<Leverages> {
+    pub fn leverages(&self, batch: &Batch, engine: &Engine) -> Result<Leverages> {
         let ids = (self.fingerprint, batch.number());
         let Some((rows, parts)) = self.open(batch)? else {
             return Ok(Leverages::none(ids));
@@ -184,7 +184,7 @@ impl Plan {
     ///
     /// # Errors
     /// Those of [`leverages`](Plan::leverages).
-    pub fn total_leverage(&self, batch: &Batch, engine: &dyn Engine) -> Result<f64> {
+    pub fn total_leverage(&self, batch: &Batch, engine: &Engine) -> Result<f64> {
         Ok(self.leverages(batch, engine)?.total())
     }
 
@@ -192,7 +192,7 @@ impl Plan {
     ///
     /// # Errors
     /// Those of [`leverages`](Plan::leverages) and of [`Leverages::trials`].
-    pub fn trials(&self, batch: &Batch, count: u64, seed: u64, engine: &dyn Engine) -> Result<Trials> {
+    pub fn trials(&self, batch: &Batch, count: u64, seed: u64, engine: &Engine) -> Result<Trials> {
         self.check_request(count)?;
         if count == 0 {
             return Ok(Trials::none(self.fingerprint, self.rank()));

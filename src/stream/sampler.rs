@@ -8,7 +8,7 @@ use crate::{
     Result,
     error::StreamProblem,
     sample::{Attempts, CountRule, EigenvectorLaw, Eigenvectors, Remaining, stream},
-    watch::Watch,
+    watch::{UNWATCHED, Watch},
 };
 
 /// Keys of their own for the seeds of requests and for the order of trials.
@@ -73,7 +73,7 @@ pub enum Step {
 /// A driver whose batches are elsewhere:
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, engine::Cpu, stream::{Batch, Grams, Plan, Step, StreamSampler, Trials}};
+/// use partition_dpp::{Features, Partition, Engine, stream::{Batch, Grams, Plan, Step, StreamSampler, Trials}};
 /// # let batch = |number: u64| {
 /// #     let values: Vec<f64> = (0..300).map(|i| (f64::from(i) * (number as f64 + 0.37)).sin()).collect();
 /// #     let labels: Vec<&str> = (0..100).map(|i| if i % 3 == 0 { "cat" } else { "dog" }).collect();
@@ -81,9 +81,9 @@ pub enum Step {
 /// # };
 /// let batches = [batch(0)?, batch(1)?];
 /// // One map and a reduction, and the plan; a second map sums the leverages.
-/// let grams = batches.iter().try_fold(Grams::default(), |all, batch| all.merge(Grams::of_batch(batch, &Cpu)?))?;
+/// let grams = batches.iter().try_fold(Grams::default(), |all, batch| all.merge(Grams::of_batch(batch, &Engine::cpu())?))?;
 /// let plan = Plan::partition_dpp(&grams, &grams.quota([("cat", 1), ("dog", 2)])?)?;
-/// let totals = batches.iter().map(|batch| plan.total_leverage(batch, &Cpu)).collect::<Result<Vec<_>, _>>()?;
+/// let totals = batches.iter().map(|batch| plan.total_leverage(batch, &Engine::cpu())).collect::<Result<Vec<_>, _>>()?;
 ///
 /// let mut sampler = StreamSampler::new(&plan, 42)?;
 /// let mut draws = Vec::new();
@@ -93,7 +93,7 @@ pub enum Step {
 ///         Step::Needs(request) => {
 ///             // The third map.
 ///             let counts = plan.split(&totals, request.count, request.seed)?;
-///             let of_batch = |(batch, &count)| plan.trials(batch, count, request.seed, &Cpu);
+///             let of_batch = |(batch, &count)| plan.trials(batch, count, request.seed, &Engine::cpu());
 ///             let trials = batches.iter().zip(&counts).map(of_batch).collect::<Result<Vec<_>, _>>()?;
 ///             sampler.feed(Trials::concatenate(trials)?)?;
 ///         }
@@ -186,7 +186,7 @@ impl StreamSampler {
             order: Vec::new(),
             next: 0,
             flight: Flight { found: vec![0; counters], ..Flight::default() },
-            attempts: Attempts::under(&Watch::default(), plan.acceptance_bound),
+            attempts: Attempts::under(&UNWATCHED, plan.acceptance_bound),
             proposals: 0,
             used: 0,
             used_before: 0,
@@ -208,7 +208,7 @@ impl StreamSampler {
     /// # Errors
     /// [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) if rounding has spoilt the acceptance bound.
     pub fn step(&mut self) -> Result<Step> {
-        self.step_watched(&Watch::default())
+        self.step_watched(&UNWATCHED)
     }
 
     /// As [`step`](StreamSampler::step), under a watch, which every proposal and every 64th trial checks. A step that it ends
@@ -216,7 +216,7 @@ impl StreamSampler {
     ///
     /// # Errors
     /// Those of [`step`](StreamSampler::step); [`Error::Ended`](crate::Error::Ended).
-    pub fn step_watched(&mut self, watch: &Watch<'_>) -> Result<Step> {
+    pub fn step_watched(&mut self, watch: &Watch) -> Result<Step> {
         loop {
             watch.check()?;
             if !self.flight.is_begun {
@@ -314,7 +314,7 @@ impl StreamSampler {
     }
 
     /// Makes picks until the proposal is rejected or complete, or no trials are left.
-    fn go_on(&mut self, watch: &Watch<'_>) -> Result<Progress> {
+    fn go_on(&mut self, watch: &Watch) -> Result<Progress> {
         let Flight { chosen, remaining, picks, found, tries, row, .. } = &mut self.flight;
         while remaining.columns() > 0 {
             // Eigenvectors that rounding has spoilt accept nothing.
@@ -361,7 +361,7 @@ impl StreamSampler {
         items.sort_unstable();
         let draw = Draw { items, proposals: self.attempts.made(), trials: self.used - self.used_before };
         self.used_before = self.used;
-        self.attempts = Attempts::under(&Watch::default(), self.acceptance_bound);
+        self.attempts = Attempts::under(&UNWATCHED, self.acceptance_bound);
         draw
     }
 }

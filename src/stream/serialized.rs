@@ -65,13 +65,13 @@ as_bytes!(CoreSet, Frame, Grams, Marginals, Plan, Trials);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Features, Partition, engine::Cpu, stream::Batch};
+    use crate::{Features, Partition, engine::Engine, stream::Batch};
 
     #[test]
     fn what_is_written_is_read() {
         let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.5, 0.0, 1.0]).unwrap();
         let partition = Partition::from_labels(&["cat", "cat", "dog"]).unwrap();
-        let grams = Grams::of_batch(&Batch::new(7, &features, &partition).unwrap(), &Cpu).unwrap();
+        let grams = Grams::of_batch(&Batch::new(7, &features, &partition).unwrap(), Engine::host()).unwrap();
         let text = serde_json::to_string(&grams).unwrap();
         assert_eq!(serde_json::from_str::<Grams>(&text).unwrap(), grams);
         let error = serde_json::from_str::<Plan>(&text).unwrap_err().to_string();

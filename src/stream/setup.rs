@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Dpp, KDpp, PartitionDpp, Quota, Result,
     data::check_item_count,
-    engine::{Cpu, Engine, in_double},
+    engine::{Engine, in_double},
     estimate::accurate,
     linalg::column,
     model::{Counts, GroundSet},
@@ -34,14 +34,14 @@ impl Plan {
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`Dpp::sampler`].
     pub fn dpp(grams: &Grams) -> Result<Self> {
-        Self::dpp_on(grams, &Cpu)
+        Self::dpp_on(grams, Engine::host())
     }
 
     /// [`dpp`](Plan::dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
     /// Those of [`dpp`](Plan::dpp) and of the engine.
-    pub fn dpp_on(grams: &Grams, engine: &dyn Engine) -> Result<Self> {
+    pub fn dpp_on(grams: &Grams, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Kept)?;
         let dpp = Dpp::new(&surrogate.features)?;
@@ -56,14 +56,14 @@ impl Plan {
     /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if k items need rows that are too light to be seen
     /// beside others.
     pub fn k_dpp(grams: &Grams, k: usize) -> Result<Self> {
-        Self::k_dpp_on(grams, k, &Cpu)
+        Self::k_dpp_on(grams, k, Engine::host())
     }
 
     /// [`k_dpp`](Plan::k_dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
     /// Those of [`k_dpp`](Plan::k_dpp) and of the engine.
-    pub fn k_dpp_on(grams: &Grams, k: usize, engine: &dyn Engine) -> Result<Self> {
+    pub fn k_dpp_on(grams: &Grams, k: usize, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Irrelevant)?;
         grams.check_size(k)?;
@@ -85,10 +85,10 @@ impl Plan {
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Error, Features, Partition, engine::Cpu, stream::{Batch, Grams, Plan}};
+    /// use partition_dpp::{Error, Features, Partition, Engine, stream::{Batch, Grams, Plan}};
     /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.0, 0.0, 1.0])?;
     /// let batch = Batch::new(0, &features, &Partition::from_labels(&["cat", "cat", "dog"])?)?;
-    /// let grams = Grams::of_batch(&batch, &Cpu)?;
+    /// let grams = Grams::of_batch(&batch, &Engine::cpu())?;
     /// let plan = Plan::partition_dpp(&grams, &grams.quota([("cat", 1), ("dog", 1)])?)?;
     /// assert_eq!(plan.rank(), 2);
     /// let error = Plan::partition_dpp(&grams, &grams.quota([("cat", 2)])?).unwrap_err();
@@ -96,14 +96,14 @@ impl Plan {
     /// # Ok(()) }
     /// ```
     pub fn partition_dpp(grams: &Grams, quota: &Quota) -> Result<Self> {
-        Self::partition_dpp_on(grams, quota, &Cpu)
+        Self::partition_dpp_on(grams, quota, Engine::host())
     }
 
     /// [`partition_dpp`](Plan::partition_dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
     /// Those of [`partition_dpp`](Plan::partition_dpp) and of the engine.
-    pub fn partition_dpp_on(grams: &Grams, quota: &Quota, engine: &dyn Engine) -> Result<Self> {
+    pub fn partition_dpp_on(grams: &Grams, quota: &Quota, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::of_parts(grams, quota)?;
         let explained = |error| surrogate.explained(error);
@@ -123,7 +123,7 @@ impl Plan {
         surrogate: &Surrogate,
         (ground, open): (&GroundSet, &[usize]),
         proposals: Option<TiltedProposals>,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<Self> {
         let Some(proposals) = proposals else { return Ok(Self::of_nothing(grams)) };
         let setup = Setup { grams, surrogate, open, proposals: &proposals };
@@ -336,7 +336,7 @@ impl Setup<'_> {
     }
 
     /// Averages per sample.
-    fn expected(&self, plan: &Plan, ground: &GroundSet, engine: &dyn Engine) -> Result<Expected> {
+    fn expected(&self, plan: &Plan, ground: &GroundSet, engine: &Engine) -> Result<Expected> {
         let rank = plan.rank() as f64;
         if plan.rule.is_none() {
             return Ok(Expected { proposals: 1.0, trials: rank * picks(&plan.eigenvectors) });
@@ -352,7 +352,7 @@ impl Setup<'_> {
 
     /// Trials of the rows of the model, and the proposals and draws made of them: the parts of successive picks have the
     /// same law as with the real rows.
-    fn pilot(&self, plan: &Plan, ground: &GroundSet, engine: &dyn Engine) -> Result<(f64, [f64; 2])> {
+    fn pilot(&self, plan: &Plan, ground: &GroundSet, engine: &Engine) -> Result<(f64, [f64; 2])> {
         let rows = self.surrogate.rows(ground);
         let mut factors = vec![0.0; self.surrogate.sums.len()];
         let weights = self.open.iter().zip(&self.proposals.row_weights);

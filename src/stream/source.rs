@@ -37,30 +37,30 @@ impl<S: TrialSource + ?Sized> TrialSource for &mut S {
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, engine::Cpu, stream::{Batch, Batches, Plan, StreamSampler}};
+/// use partition_dpp::{Features, Partition, Engine, stream::{Batch, Batches, Plan, StreamSampler}};
 /// let values: Vec<f64> = (0..600).map(|i| f64::from(i * i % 97)).collect();
 /// let labels: Vec<&str> = (0..100).map(|i| if i % 3 == 0 { "cat" } else { "dog" }).collect();
 /// let batch = |number: usize| {
 ///     let features = Features::from_rows(100, 3, values[300 * number..][..300].to_vec())?;
 ///     Batch::new(number as u64, &features, &Partition::from_labels(&labels)?)
 /// };
-/// let batches = Batches::new(vec![batch(0)?, batch(1)?], &Cpu);
+/// let batches = Batches::new(vec![batch(0)?, batch(1)?], &Engine::cpu());
 /// let plan = batches.plan(|grams| Plan::partition_dpp(grams, &grams.quota([("cat", 1), ("dog", 2)])?))?;
 /// let draws = StreamSampler::new(&plan, 42)?.draw_many(10, &mut batches.trials(&plan)?)?;
 /// assert_eq!(draws.len(), 10);
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Batches<'a> {
+pub struct Batches {
     batches: Vec<Batch>,
-    engine: &'a dyn Engine,
+    engine: Engine,
 }
 
-impl<'a> Batches<'a> {
+impl Batches {
     /// These batches, each with a number of its own: all passes over them refuse numbers that repeat.
     #[must_use]
-    pub fn new(batches: Vec<Batch>, engine: &'a dyn Engine) -> Self {
-        Self { batches, engine }
+    pub fn new(batches: Vec<Batch>, engine: &Engine) -> Self {
+        Self { batches, engine: engine.clone() }
     }
 
     /// The batches.
@@ -74,7 +74,7 @@ impl<'a> Batches<'a> {
     /// # Errors
     /// [`StreamProblem::RepeatedBatch`]; those of [`Grams::of_batch`] and [`Grams::merge`].
     pub fn grams(&self) -> Result<Grams> {
-        self.merged(|batch| Grams::of_batch(batch, self.engine))
+        self.merged(|batch| Grams::of_batch(batch, &self.engine))
     }
 
     fn merged(&self, of_batch: impl Fn(&Batch) -> Result<Grams>) -> Result<Grams> {
@@ -107,7 +107,7 @@ impl<'a> Batches<'a> {
             return first;
         }
         let frame = grams.frame()?;
-        let second = make(&self.merged(|batch| Grams::in_frame(batch, &frame, self.engine))?);
+        let second = make(&self.merged(|batch| Grams::in_frame(batch, &frame, &self.engine))?);
         match (first, second) {
             (Ok(first), Ok(second)) if second.law_error() < first.law_error() => Ok(second),
             (Ok(first), _) => Ok(first),
@@ -126,7 +126,7 @@ impl<'a> Batches<'a> {
     /// [`StreamProblem::RepeatedBatch`]; those of [`Plan::leverages`].
     pub fn trials<'s>(&'s self, plan: &'s Plan) -> Result<BatchTrials<'s>> {
         self.check_numbers()?;
-        let leverages = self.batches.iter().map(|batch| plan.leverages(batch, self.engine));
+        let leverages = self.batches.iter().map(|batch| plan.leverages(batch, &self.engine));
         Ok(BatchTrials { batches: &self.batches, plan, leverages: leverages.collect::<Result<_>>()? })
     }
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    Error,
+    Engine, Error,
     engine::{
-        Cpu, Engine, Precision,
+        Precision,
         gpu::{Gpu, GpuOptions},
     },
     error::DeviceProblem,
@@ -18,7 +18,7 @@ pub const CHUNK: u64 = 1 << 16;
 /// An engine under test.
 #[derive(Debug)]
 pub struct Tested {
-    pub engine: Box<dyn Engine>,
+    pub engine: Engine,
     /// Rounding error of its precision.
     pub epsilon: f64,
     /// The largest matrix that its bindings hold, by its number of rows.
@@ -39,7 +39,7 @@ impl Tested {
 }
 
 pub fn cpu() -> Tested {
-    Tested { engine: Box::new(Cpu), epsilon: f64::EPSILON, largest_matrix: usize::MAX }
+    Tested { engine: Engine::cpu(), epsilon: f64::EPSILON, largest_matrix: usize::MAX }
 }
 
 /// A graphics device; says so and returns `None` where there is none. `PDPP_REQUIRE_GPU` makes that a failure.
@@ -76,9 +76,10 @@ pub fn own_device(features: wgpu::Features) -> Option<(wgpu::Device, wgpu::Queue
     Some(pollster::block_on(adapter.request_device(&request)).unwrap())
 }
 
-pub fn tested(gpu: Gpu, largest_matrix: usize) -> Tested {
-    let epsilon = gpu.info().precision.epsilon();
-    Tested { engine: Box::new(gpu), epsilon, largest_matrix }
+pub fn tested(gpu: &Gpu, largest_matrix: usize) -> Tested {
+    let engine = gpu.engine();
+    let epsilon = engine.info().precision.epsilon();
+    Tested { engine, epsilon, largest_matrix }
 }
 
 /// With bindings so small that everything is cut in chunks, of which few stay on the device.
@@ -86,7 +87,7 @@ pub fn in_chunks(precision: Precision) -> Option<Tested> {
     let options =
         GpuOptions::default().with_precision(precision).with_largest_binding(CHUNK).with_row_memory(CHUNK);
     open(&options, "graphics device")
-        .map(|gpu| tested(gpu, if precision == Precision::F64 { 60 } else { 85 }))
+        .map(|gpu| tested(&gpu, if precision == Precision::F64 { 60 } else { 85 }))
 }
 
 /// Dispatches of single precision so short that each holds one workgroup.
@@ -95,7 +96,7 @@ pub fn short_dispatches() -> GpuOptions {
 }
 
 pub fn in_short_dispatches() -> Option<Tested> {
-    open(&short_dispatches(), "graphics device").map(|gpu| tested(gpu, usize::MAX))
+    open(&short_dispatches(), "graphics device").map(|gpu| tested(&gpu, usize::MAX))
 }
 
 /// A fault to plant: the verb, what to look for in its shader, and what to put there.
@@ -117,7 +118,7 @@ pub fn assert_noticed_on(options: &[GpuOptions], faults: &[(Fault, Test)]) {
         for options in options {
             let options = options.clone().with_precision(Precision::F32).with_patch(verb, from, to);
             let Some(gpu) = open(&options, "planted faults") else { return };
-            let faulty = tested(gpu, 85);
+            let faulty = tested(&gpu, 85);
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&faulty)));
             let Err(message) = outcome else { panic!("{verb}: {from} → {to} goes unnoticed") };
             let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
@@ -136,8 +137,8 @@ macro_rules! on_every_engine {
         pub(crate) const ALL: &[(&str, $crate::common::engines::Test)] = &[$((stringify!($test), $test)),*];
 
         $crate::on_every_engine!(@engine cpu_f64, Some($crate::common::engines::cpu()), $($test),*);
-        $crate::on_every_engine!(@engine gpu_f32, $crate::common::engines::gpu(Precision::F32).map(|gpu| $crate::common::engines::tested(gpu, usize::MAX)), $($test),*);
-        $crate::on_every_engine!(@engine gpu_f64, $crate::common::engines::gpu(Precision::F64).map(|gpu| $crate::common::engines::tested(gpu, usize::MAX)), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f32, $crate::common::engines::gpu(Precision::F32).map(|gpu| $crate::common::engines::tested(&gpu, usize::MAX)), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f64, $crate::common::engines::gpu(Precision::F64).map(|gpu| $crate::common::engines::tested(&gpu, usize::MAX)), $($test),*);
         $crate::on_every_engine!(@engine gpu_f32_in_chunks, $crate::common::engines::in_chunks(Precision::F32), $($test),*);
         $crate::on_every_engine!(@engine gpu_f64_in_chunks, $crate::common::engines::in_chunks(Precision::F64), $($test),*);
         $crate::on_every_engine!(@engine gpu_f32_in_short_dispatches, $crate::common::engines::in_short_dispatches(), $($test),*);

@@ -1,8 +1,7 @@
 //! What the tests of local search share: instances, and local optimality by enumeration.
 
 use partition_dpp::{
-    Features, KDpp, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Features, KDpp, Partition, PartitionDpp, Quota,
     map::{Greedy, LocalSearch, Restarts, Solution, Solver, Termination},
 };
 
@@ -59,7 +58,8 @@ pub fn dealt(items: usize, dims: usize, parts: usize, seed: u64) -> (Features, V
 /// The first Gaussian instance on which the search makes two exchanges at least.
 pub fn one_that_greedy_misses(items: usize, dims: usize, k: usize) -> (Features, Vec<usize>) {
     let misses = |features: &Features| {
-        let solution = LocalSearch::default().solve(&KDpp::new(features, k).unwrap(), &Cpu).unwrap();
+        let solution =
+            LocalSearch::default().solve(&KDpp::new(features, k).unwrap(), &Engine::cpu()).unwrap();
         solution.stats.swaps >= 2
     };
     (0..100).map(|seed| dealt(items, dims, 1, seed)).find(|(features, _)| misses(features)).unwrap()
@@ -69,12 +69,12 @@ pub fn solve_quota(features: &Features, labels: &[usize], quota: &[usize], solve
     let partition = Partition::from_labels(labels).unwrap();
     let quota = Quota::new(&partition, quota).unwrap();
     let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
-    solver.solve(&dpp, &Cpu).unwrap()
+    solver.solve(&dpp, &Engine::cpu()).unwrap()
 }
 
 pub fn greedy_quota(features: &Features, labels: &[usize], quota: &[usize]) -> Solution {
     let partition = Partition::from_labels(labels).unwrap();
     let quota = Quota::new(&partition, quota).unwrap();
     let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
-    Greedy::default().solve(&dpp, &Cpu).unwrap()
+    Greedy::default().solve(&dpp, &Engine::cpu()).unwrap()
 }

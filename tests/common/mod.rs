@@ -26,6 +26,7 @@ pub mod synthetic;
 pub mod table;
 pub mod truth;
 pub mod unconstrained;
+pub mod watches;
 
 use std::path::PathBuf;
 

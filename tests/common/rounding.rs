@@ -3,8 +3,7 @@
 use std::fmt;
 
 use partition_dpp::{
-    Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota,
     map::{BranchAndBound, Certificate, Greedy, Objective, Solution, Solver, Termination, UpperBound},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -148,12 +147,12 @@ impl Problem {
 
     fn answers_of(&self, model: &impl Objective) -> Answers {
         let minors = Minors::of_features(&self.rows);
-        let certificate = UpperBound::default().certify(model, &Cpu).unwrap();
+        let certificate = UpperBound::default().certify(model, &Engine::cpu()).unwrap();
         Answers {
             problem: self.clone(),
             optimum: minors.optimum(|set| self.allows(set)),
-            greedy: Greedy::default().solve(model, &Cpu).unwrap().certified(&certificate),
-            exact: BranchAndBound::default().solve(model, &Cpu).unwrap(),
+            greedy: Greedy::default().solve(model, &Engine::cpu()).unwrap().certified(&certificate),
+            exact: BranchAndBound::default().solve(model, &Engine::cpu()).unwrap(),
             certificate,
             minors,
         }

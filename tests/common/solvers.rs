@@ -1,17 +1,17 @@
 //! The solvers as the tests call them.
 
 use partition_dpp::{
-    Partition, Quota, engine,
+    Engine, Partition, Quota,
     map::{Greedy, LazyGreedy, Objective, Solution, Solver},
 };
 
 fn plain(model: &impl Objective) -> Solution {
-    Greedy::default().solve(model, &engine::Cpu).unwrap()
+    Greedy::default().solve(model, &Engine::cpu()).unwrap()
 }
 
 /// Both greedy solvers, which must agree in every bit.
 pub fn solve(model: &impl Objective, what: &str) -> Solution {
-    let (plain, lazy) = (plain(model), LazyGreedy::default().solve(model, &engine::Cpu).unwrap());
+    let (plain, lazy) = (plain(model), LazyGreedy::default().solve(model, &Engine::cpu()).unwrap());
     assert_eq!(plain, lazy, "{what}: lazy and plain differ");
     let bits =
         |solution: &Solution| -> Vec<u64> { solution.stats.gains.iter().map(|x| x.to_bits()).collect() };

@@ -1,8 +1,7 @@
 //! The most probable set under ranges by enumeration, and what solvers and bounds have to do with it.
 
 use partition_dpp::{
-    PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, PartitionDpp, Quota,
     map::{
         Bound, BranchAndBound, Certificate, LocalSearch, Objective, Restarts, Solution, Solver, Termination,
         UpperBound,
@@ -137,17 +136,17 @@ impl Truth {
 }
 
 pub fn exact(model: &impl Objective) -> Solution {
-    BranchAndBound::default().solve(model, &Cpu).unwrap()
+    BranchAndBound::default().solve(model, &Engine::cpu()).unwrap()
 }
 
 pub fn restarted(model: &impl Objective) -> Solution {
-    LocalSearch::default().with_restarts(Restarts::Count(20)).solve(model, &Cpu).unwrap()
+    LocalSearch::default().with_restarts(Restarts::Count(20)).solve(model, &Engine::cpu()).unwrap()
 }
 
 /// All solvers and bounds of a model; whether local search found the optimum at once, and with restarts.
 pub fn check(what: &str, model: &PartitionDpp, truth: &Truth) -> (bool, bool) {
     let greedy = solvers::solve(model, what);
-    let local = LocalSearch::default().solve(model, &Cpu).unwrap();
+    let local = LocalSearch::default().solve(model, &Engine::cpu()).unwrap();
     let restarted = restarted(model);
     for (solver, solution) in [("greedy", &greedy), ("local search", &local), ("restarts", &restarted)] {
         assert_eq!(truth.fault(solution), "", "{what}: {solver}");
@@ -160,10 +159,10 @@ pub fn check(what: &str, model: &PartitionDpp, truth: &Truth) -> (bool, bool) {
     if proven.termination == Termination::Rounding {
         // Rows that agree to several digits leave a larger gap.
         let coarse = BranchAndBound::default().with_tolerance(1e-6).unwrap();
-        proven = coarse.solve(model, &Cpu).unwrap();
+        proven = coarse.solve(model, &Engine::cpu()).unwrap();
     }
     assert_eq!(truth.fault_of_proof(&proven), "", "{what}");
-    let certificate = UpperBound::default().certify(model, &Cpu).unwrap();
+    let certificate = UpperBound::default().certify(model, &Engine::cpu()).unwrap();
     assert_eq!(truth.violations(&certificate), [], "{what}");
     let found = |solution: &Solution| solution.log_det > truth.best - slack;
     (found(&local), found(&restarted))

@@ -280,12 +280,12 @@ fn features_that_f64_cannot_resolve_are_refused() {
     let features = Features::from_rows(20_000, 64, values).unwrap();
     let k_dpp = KDpp::new(&features, 64).unwrap();
     assert_error!(
-        k_dpp.sampler(Method::Auto, &partition_dpp::engine::Cpu),
+        k_dpp.sampler(Method::Auto, &partition_dpp::Engine::cpu()),
         Error::IllConditioned { deviation, tolerance } if deviation > tolerance,
         ["badly conditioned", "1e-4 is tolerated"]
     );
     // The same rows at one scale are far within what f64 resolves, and say so.
     let features = Features::from_rows(40, 8, normals(40 * 8, 3)).unwrap();
     let k_dpp = KDpp::new(&features, 8).unwrap();
-    assert!(k_dpp.sampler(Method::Auto, &partition_dpp::engine::Cpu).unwrap().law_error() < 1e-11);
+    assert!(k_dpp.sampler(Method::Auto, &partition_dpp::Engine::cpu()).unwrap().law_error() < 1e-11);
 }

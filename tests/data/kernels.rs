@@ -1,7 +1,7 @@
 //! Kernels in single and half precision, and tolerances.
 
 use approx::abs_diff_eq;
-use partition_dpp::{Error, Features, KDpp, Kernel, Method, data::Scalar, engine::Cpu};
+use partition_dpp::{Engine, Error, Features, KDpp, Kernel, Method, data::Scalar};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 
 /// Unit rows in f32, some of them twice.
@@ -61,9 +61,9 @@ fn a_rounded_kernel_has_nearly_the_law_of_its_rows() {
     let kernel = Kernel::from_dense(60, &values).unwrap();
     let exact = Features::from_rows(60, 8, rows.concat()).unwrap();
     let [rounded, exact] = [kernel.features(), &exact].map(|features| KDpp::new(features, 5).unwrap());
-    let sampler = rounded.sampler(Method::Auto, &Cpu).unwrap();
+    let sampler = rounded.sampler(Method::Auto, &Engine::cpu()).unwrap();
     assert!(sampler.law_error() < 1e-9, "{}", sampler.law_error());
-    let [rounded, exact] = [rounded, exact].map(|model| model.inference(&Cpu).unwrap());
+    let [rounded, exact] = [rounded, exact].map(|model| model.inference(&Engine::cpu()).unwrap());
     let [of_rounded, of_exact] = [&rounded, &exact].map(|law| law.log_partition_function().value);
     assert!(abs_diff_eq!(of_rounded, of_exact, epsilon = 1e-5), "{of_rounded} {of_exact}");
     let [of_rounded, of_exact] = [rounded, exact].map(|law| law.inclusion_probabilities().unwrap().value);

@@ -4,8 +4,8 @@
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    Dpp, Error, Features, IndependentKDpps, Inference, KDpp, Method, PartitionDpp, Quota, SamplerOptions,
-    Subset, data::LabelCopies, engine::Cpu,
+    Dpp, Engine, Error, Features, IndependentKDpps, Inference, KDpp, Method, PartitionDpp, Quota,
+    SamplerOptions, Subset, data::LabelCopies,
 };
 
 use crate::common::{
@@ -101,7 +101,7 @@ fn the_law_over_copies_is_the_enumerated_one() {
         let (law, log_z) = oracle.partition_dpp(&PART_OF, &quota);
         let quota = Quota::new(copies.partition(), quota).unwrap();
         let dpp = PartitionDpp::new(&features, copies.partition(), &quota).unwrap();
-        let inference = dpp.inference(&Cpu).unwrap();
+        let inference = dpp.inference(&Engine::cpu()).unwrap();
         let found = inference.log_partition_function();
         assert_abs_diff_eq!(found.value, log_z, epsilon = 1e-12);
         let probabilities = inference.inclusion_probabilities().unwrap().value;
@@ -122,7 +122,7 @@ fn of_items(law: &Law) -> Law {
 }
 
 /// Every set of items, the impossible ones too.
-fn check_items(law: &Law, inference: &Inference<'_>) {
+fn check_items(law: &Law, inference: &Inference) {
     let copies = LabelCopies::from_labels(&LABELS).unwrap();
     let law = of_items(law);
     for mask in 0_u32..1 << 7 {
@@ -150,10 +150,10 @@ fn probabilities_of_items_are_those_of_their_copies() {
         let (law, _) = oracle.partition_dpp(&PART_OF, &counts);
         let quota = Quota::new(copies.partition(), counts).unwrap();
         let dpp = PartitionDpp::new(&features, copies.partition(), &quota).unwrap();
-        check_items(&law, &dpp.inference(&Cpu).unwrap());
+        check_items(&law, &dpp.inference(&Engine::cpu()).unwrap());
     }
-    check_items(&oracle.k_dpp(3), &KDpp::new(&features, 3).unwrap().inference(&Cpu).unwrap());
-    check_items(&oracle.dpp(), &Dpp::new(&features).unwrap().inference(&Cpu).unwrap());
+    check_items(&oracle.k_dpp(3), &KDpp::new(&features, 3).unwrap().inference(&Engine::cpu()).unwrap());
+    check_items(&oracle.dpp(), &Dpp::new(&features).unwrap().inference(&Engine::cpu()).unwrap());
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn probabilities_of_items_under_conditions() {
     ] {
         let dpp = PartitionDpp::new(&features, copies.partition(), &quota).unwrap();
         let dpp = conditioned!(dpp, condition).unwrap();
-        check_items(&condition.apply(&law).0, &dpp.inference(&Cpu).unwrap());
+        check_items(&condition.apply(&law).0, &dpp.inference(&Engine::cpu()).unwrap());
     }
 }
 
@@ -182,7 +182,7 @@ fn a_partition_dpp_never_draws_an_item_twice() {
     let quota = Quota::new(copies.partition(), counts).unwrap();
     let dpp = PartitionDpp::new(&features, copies.partition(), &quota).unwrap();
     for method in [Method::Rejection, Method::Interpolation] {
-        let samples = dpp.sampler(method, &Cpu).unwrap().sample_many(DRAWS, 3);
+        let samples = dpp.sampler(method, &Engine::cpu()).unwrap().sample_many(DRAWS, 3);
         let repeats: usize = samples.subsets().iter().map(|subset| copies.repeats(subset)).sum();
         assert_eq!(repeats, 0, "{method:?}");
         let p = chi_square_p(samples.subsets().iter().map(Subset::as_slice), &law);
@@ -196,7 +196,7 @@ fn a_k_dpp_never_draws_an_item_twice() {
     let Images { copies, features, .. } = images();
     let samples = KDpp::new(&features, 4)
         .unwrap()
-        .sampler(SamplerOptions::default(), &Cpu)
+        .sampler(SamplerOptions::default(), &Engine::cpu())
         .unwrap()
         .sample_many(DRAWS, 5);
     assert!(samples.subsets().iter().all(|subset| copies.repeats(subset) == 0));
@@ -215,7 +215,7 @@ fn independent_k_dpps_draw_an_item_twice_as_often_as_they_should() {
     let exact: f64 = law.iter().filter(|(set, _)| repeated(set)).map(|(_, p)| p).sum();
     let quota = Quota::new(copies.partition(), counts).unwrap();
     let model = IndependentKDpps::new(&features, copies.partition(), &quota).unwrap();
-    let samples = model.sampler(SamplerOptions::default(), &Cpu).unwrap().sample_many(DRAWS, 11);
+    let samples = model.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap().sample_many(DRAWS, 11);
     let hits = samples.subsets().iter().filter(|subset| copies.repeats(subset) > 0).count();
     let (draws, hits) = (DRAWS as f64, hits as f64);
     let sigmas = (hits - draws * exact) / (draws * exact * (1.0 - exact)).sqrt();
@@ -238,7 +238,7 @@ fn what_cannot_be_copied_is_refused() {
     let features = Features::from_rows(10, 1, vec![1.0; 10]).unwrap();
     assert_error!(copies.features(&features), Error::LabelCount { items: 10, labels: 7 }, ["7", "10"]);
     let dpp = KDpp::new(&features, 1).unwrap();
-    let inference = dpp.inference(&Cpu).unwrap();
+    let inference = dpp.inference(&Engine::cpu()).unwrap();
     let set = |item| Subset::new(vec![item], 10).unwrap();
     assert_error!(
         inference.log_probability_of_items(&copies, &set(7)),

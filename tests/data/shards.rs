@@ -2,8 +2,7 @@
 
 use half::f16;
 use partition_dpp::{
-    Error, Features, Method, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Error, Features, Method, Partition, PartitionDpp, Quota,
     map::{Greedy, LazyGreedy, LocalSearch, Restarts, Solver},
 };
 
@@ -56,16 +55,16 @@ fn everything(features: &Features) -> Vec<String> {
     let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
     let mut all = Vec::new();
     for method in [Method::Rejection, Method::Interpolation] {
-        let draws = dpp.sampler(method, &Cpu).unwrap().sample_many(200, 3);
+        let draws = dpp.sampler(method, &Engine::cpu()).unwrap().sample_many(200, 3);
         all.push(format!("{:?}", draws.subsets()));
     }
-    let inference = dpp.inference(&Cpu).unwrap();
+    let inference = dpp.inference(&Engine::cpu()).unwrap();
     all.push(format!("{:?}", inference.log_partition_function()));
     all.push(format!("{:?}", inference.inclusion_probabilities().unwrap()));
-    all.push(format!("{:?}", Greedy::default().solve(&dpp, &Cpu).unwrap()));
-    all.push(format!("{:?}", LazyGreedy::default().solve(&dpp, &Cpu).unwrap()));
+    all.push(format!("{:?}", Greedy::default().solve(&dpp, &Engine::cpu()).unwrap()));
+    all.push(format!("{:?}", LazyGreedy::default().solve(&dpp, &Engine::cpu()).unwrap()));
     let search = LocalSearch::default().with_restarts(Restarts::Count(2));
-    let found = search.solve(&dpp, &Cpu).unwrap();
+    let found = search.solve(&dpp, &Engine::cpu()).unwrap();
     all.push(format!("{:?} {}", found.subset, found.log_det));
     all
 }

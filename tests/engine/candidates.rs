@@ -3,7 +3,13 @@
 use approx::abs_diff_eq;
 use faer::Mat;
 use nalgebra::DMatrix;
-use partition_dpp::engine::{CandidateGrid, CandidateSums, Cpu, Engine, PhaseGrid, c64};
+use partition_dpp::{
+    Engine,
+    engine::{
+        c64,
+        low_level::{CandidateGrid, CandidateSums, PhaseGrid},
+    },
+};
 
 use crate::common::{
     grid::{self, ANGLES, complex, naive_determinant, naive_matrix, shares, to_faer},
@@ -64,7 +70,7 @@ fn candidate_sums(
 ) -> CandidateSums {
     let shares: Vec<Mat<f64>> = shares.iter().map(to_faer).collect();
     let grid = PhaseGrid { shares: &shares, phases };
-    Cpu.candidate_determinants(&CandidateGrid { grid, coefficients, rows }).unwrap()
+    Engine::cpu().candidate_determinants(&CandidateGrid { grid, coefficients, rows }).unwrap()
 }
 
 /// One coefficient per node; the node θ = 0, whose determinant is 1, has none: it would drown the others.
@@ -185,7 +191,7 @@ fn unit_vector(dim: usize) -> Vec<f64> {
 /// The rows without the direction, and their squared norms.
 fn project(rows: &[f64], direction: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let mut after = rows.to_vec();
-    let norms = Cpu.project_rows(&mut after, direction).unwrap();
+    let norms = Engine::cpu().project_rows(&mut after, direction).unwrap();
     (after, norms)
 }
 

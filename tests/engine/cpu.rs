@@ -2,8 +2,9 @@
 
 use faer::{Mat, MatRef};
 use partition_dpp::{
-    Features,
-    engine::{Cpu, Engine, Items, RowMap, Rows},
+    Engine, Features,
+    engine::low_level::Verbs,
+    engine::low_level::{Cpu, Items, RowMap, Rows},
 };
 
 use crate::common::{random::normals, with_threads};
@@ -146,7 +147,7 @@ fn whiten_ratio(zoo: &Zoo, found: &[f64]) -> f64 {
 /// All verbs on one zoo, with the worst residual ratio of each.
 fn check(zoo: &Zoo, what: &str) {
     let rows = zoo.rows();
-    let grams = Cpu.part_grams(&rows, None).unwrap();
+    let grams = Engine::cpu().part_grams(&rows, None).unwrap();
     for ratio in gram_ratios(zoo, &grams, None) {
         assert!(ratio < THRESHOLD, "{what}, part_grams: {ratio}");
     }
@@ -204,7 +205,7 @@ fn windows_of_a_large_matrix_meet_the_naive_loops() {
         assert_eq!(top.first().map(|top| top.position), best);
     }
     let factors = zoo.factors();
-    let found = Cpu.swap_table(&rows, &factors, &norms).unwrap().read().unwrap();
+    let found = Engine::cpu().swap_table(&rows, &factors, &norms).unwrap().read().unwrap();
     for (l, numbers) in found.iter().enumerate() {
         for (at, &item) in zoo.groups[l].iter().enumerate() {
             let expected = image(&zoo.row(item, rows.groups()[l].scale), factors[l], 1.0);
@@ -223,10 +224,19 @@ fn all_rows_are_the_list_of_all_rows() {
         let all = Rows::scaled(&zoo.features, vec![Items::All(items)]);
         let listed = zoo.rows();
         let map = zoo.map();
-        assert_eq!(Cpu.part_grams(&all, None).unwrap(), Cpu.part_grams(&listed, None).unwrap());
-        assert_eq!(Cpu.whiten_rows(&all, &map).unwrap(), Cpu.whiten_rows(&listed, &map).unwrap());
+        assert_eq!(
+            Engine::cpu().part_grams(&all, None).unwrap(),
+            Engine::cpu().part_grams(&listed, None).unwrap()
+        );
+        assert_eq!(
+            Engine::cpu().whiten_rows(&all, &map).unwrap(),
+            Engine::cpu().whiten_rows(&listed, &map).unwrap()
+        );
         let factors = zoo.factors();
-        assert_eq!(Cpu.row_forms(&all, &factors).unwrap(), Cpu.row_forms(&listed, &factors).unwrap());
+        assert_eq!(
+            Engine::cpu().row_forms(&all, &factors).unwrap(),
+            Engine::cpu().row_forms(&listed, &factors).unwrap()
+        );
     }
 }
 
@@ -235,11 +245,11 @@ fn empty_groups_and_rows_in_no_group_take_no_place() {
     let zoo = Zoo::new(9, 3, vec![vec![1, 4], vec![], vec![8]]);
     let rows = zoo.rows();
     assert_eq!(rows.len(), 3);
-    let forms = Cpu.row_forms(&rows, &zoo.factors()).unwrap();
-    let whitened = Cpu.whiten_rows(&rows, &zoo.map()).unwrap();
+    let forms = Engine::cpu().row_forms(&rows, &zoo.factors()).unwrap();
+    let whitened = Engine::cpu().whiten_rows(&rows, &zoo.map()).unwrap();
     assert_eq!((forms.len(), whitened.len()), (3, 6));
     assert!(forms.iter().chain(&whitened).all(|&x| x != 0.0));
-    let grams = Cpu.part_grams(&rows, None).unwrap();
+    let grams = Engine::cpu().part_grams(&rows, None).unwrap();
     assert!(flat(&grams[1]).iter().all(|&x| x == 0.0));
     assert!(flat(&grams[2]).iter().all(|&x| x != 0.0));
 }
@@ -247,7 +257,7 @@ fn empty_groups_and_rows_in_no_group_take_no_place() {
 #[test]
 fn gram_matrices_are_symmetric_to_the_last_bit() {
     let zoo = Zoo::interleaved(8193, 65, 4);
-    for gram in Cpu.part_grams(&zoo.rows(), None).unwrap() {
+    for gram in Engine::cpu().part_grams(&zoo.rows(), None).unwrap() {
         assert_eq!(gram.as_ref(), gram.transpose());
     }
 }
@@ -261,10 +271,10 @@ fn two_threads_give_the_bits_of_one() {
             let rows = zoo.rows();
             let map = zoo.map();
             (
-                Cpu.part_grams(&rows, None).unwrap(),
-                Cpu.part_grams(&rows, Some(&map)).unwrap(),
-                Cpu.row_forms(&rows, &zoo.factors()).unwrap(),
-                Cpu.whiten_rows(&rows, &map).unwrap(),
+                Engine::cpu().part_grams(&rows, None).unwrap(),
+                Engine::cpu().part_grams(&rows, Some(&map)).unwrap(),
+                Engine::cpu().row_forms(&rows, &zoo.factors()).unwrap(),
+                Engine::cpu().whiten_rows(&rows, &map).unwrap(),
             )
         };
         assert!(with_threads(1, run) == with_threads(2, run), "{items}×{dims}");
@@ -310,7 +320,7 @@ fn a_planted_fault_is_found() {
     let faulty = Zoo { features: Features::from_rows(8193, 17, values).unwrap(), ..zoo };
     let honest = Zoo::interleaved(8193, 17, 3);
     let rows = faulty.rows();
-    let grams = Cpu.part_grams(&rows, None).unwrap();
+    let grams = Engine::cpu().part_grams(&rows, None).unwrap();
     assert!(gram_ratios(&honest, &grams, None).iter().any(|&ratio| ratio > THRESHOLD));
     assert!(form_ratio(&honest, &Cpu.row_forms(&rows, &faulty.factors()).unwrap()) > THRESHOLD);
     assert!(whiten_ratio(&honest, &Cpu.whiten_rows(&rows, &faulty.map()).unwrap()) > THRESHOLD);

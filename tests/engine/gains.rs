@@ -3,9 +3,10 @@
 #![allow(clippy::float_cmp, reason = "bits are compared")]
 
 use partition_dpp::{
-    Features,
+    Engine, Features,
     data::{Scalar, Storage},
-    engine::{Cpu, Engine, Group, Items, Rows, Top},
+    engine::low_level::Verbs,
+    engine::low_level::{Cpu, Group, Items, Rows, Top},
 };
 
 use crate::common::{oracle::dot, random::normals, with_threads};
@@ -89,7 +90,7 @@ fn naive_tops(rows: &Rows<'_>, gains: &[f64]) -> Vec<Option<Top>> {
 
 /// Gains to start from: some rows are out.
 fn some_gains(rows: &Rows<'_>) -> Vec<f64> {
-    let mut gains = Cpu.row_norms(rows).unwrap();
+    let mut gains = Engine::cpu().row_norms(rows).unwrap();
     gains.iter_mut().skip(5).step_by(11).for_each(|gain| *gain = f64::NEG_INFINITY);
     gains
 }
@@ -174,7 +175,7 @@ fn equal_rows_have_equal_gains_and_the_first_is_on_top() {
         let values: Vec<f64> = (0..20_000).flat_map(|_| row.iter().copied()).collect();
         let features = Features::from_rows(20_000, dims, &values).unwrap();
         let rows = Rows::scaled(&features, vec![Items::All(20_000), Items::Listed(&[7, 3, 9])]);
-        let mut before = Cpu.row_norms(&rows).unwrap();
+        let mut before = Engine::cpu().row_norms(&rows).unwrap();
         before[0] = f64::NEG_INFINITY;
         let (after, tops) = update(&rows, &unit_vector(dims), &before);
         assert!(after[1..20_000].iter().all(|gain| gain.to_bits() == after[1].to_bits()), "{dims}");
@@ -199,7 +200,7 @@ fn planted_faults_are_found() {
     let features = Features::from_rows(items, dims, normals(items * dims, 31)).unwrap();
     let groups = interleaved(items, 4);
     let rows = Rows::scaled(&features, listed(&groups));
-    let (before, direction) = (Cpu.row_norms(&rows).unwrap(), unit_vector(dims));
+    let (before, direction) = (Engine::cpu().row_norms(&rows).unwrap(), unit_vector(dims));
     let (after, tops) = update(&rows, &direction, &before);
     let faulty = |found: &[f64]| gain_ratio(&rows, &direction, &before, found) > 1e3 * THRESHOLD;
     assert!(!faulty(&after));

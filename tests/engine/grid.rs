@@ -6,7 +6,13 @@ use std::f64::consts::PI;
 use approx::assert_relative_eq;
 use faer::Mat;
 use nalgebra::{Complex, DMatrix};
-use partition_dpp::engine::{Cpu, Engine, GridPoint, GridRequest, PhaseGrid, c64};
+use partition_dpp::{
+    Engine,
+    engine::{
+        c64,
+        low_level::{GridPoint, GridRequest, PhaseGrid},
+    },
+};
 
 use crate::common::{
     grid::{self, complex, naive_determinant, naive_matrix, of_faer, phase, shares, to_faer},
@@ -42,7 +48,7 @@ fn grid_ratios(shares: &[DMatrix<f64>], phases: &[c64], found: &[GridPoint]) -> 
 
 fn points(shares: &[DMatrix<f64>], phases: &[c64], request: GridRequest) -> Vec<GridPoint> {
     let shares: Vec<Mat<f64>> = shares.iter().map(to_faer).collect();
-    Cpu.grid_determinants(&PhaseGrid { shares: &shares, phases }, request).unwrap()
+    Engine::cpu().grid_determinants(&PhaseGrid { shares: &shares, phases }, request).unwrap()
 }
 
 #[test]
@@ -157,7 +163,7 @@ fn logarithms_survive_where_the_value_underflows() {
         let (log, turn) = factors.fold((0.0, 0.0), |(log, turn), x| (log + x.norm().ln(), turn + x.arg()));
         let grid = PhaseGrid { shares: &[share], phases: &[z] };
         for request in [GridRequest::Determinants, GridRequest::Inverses] {
-            let found = Cpu.grid_determinants(&grid, request).unwrap()[0].determinant;
+            let found = Engine::cpu().grid_determinants(&grid, request).unwrap()[0].determinant;
             let mantissa = complex(found.mantissa);
             let found_log = mantissa.norm().ln() + f64::from(found.exponent) * std::f64::consts::LN_2;
             let off = ((mantissa.arg() - turn) / (2.0 * PI)).fract().abs();

@@ -17,6 +17,5 @@ mod cpu;
 mod gains;
 mod grid;
 mod prepared;
-mod sharded;
 mod swaps;
 mod watches;

@@ -1,23 +1,19 @@
 //! One pass over the rows, many questions.
 
-use std::{
-    collections::BTreeMap,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::collections::BTreeMap;
 
 use approx::assert_abs_diff_eq;
 use oracles::exact::{Set, set_of};
 use partition_dpp::{
-    Error, Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, RidgeDpp, Sampler,
-    SamplerOptions, Watch,
-    engine::{Cpu, Engine, Prepared, Watched},
-    watch::{Progress, Step},
+    Engine, Error, Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, RidgeDpp, Sampler,
+    SamplerOptions, engine::Prepared, watch::Step,
 };
 
 use crate::common::{
     checked::{Constraint, Problem, draws::p_values},
     random::normals,
     stats,
+    watches::reported,
 };
 
 const ITEMS: usize = 12;
@@ -38,7 +34,7 @@ fn problem(constraint: Constraint, include: &[usize], exclude: &[usize]) -> Prob
     Problem { include, exclude, ..Problem::new(rows, labels(), constraint) }
 }
 
-fn assert_law(sampler: &Sampler<'_>, problem: &Problem) {
+fn assert_law(sampler: &Sampler, problem: &Problem) {
     let law = problem.minors().law(|set| problem.allows(set)).unwrap();
     let mut counts: BTreeMap<Set, usize> = BTreeMap::new();
     let draws = 20_000;
@@ -56,15 +52,20 @@ fn by_leverage() -> SamplerOptions {
 
 #[test]
 fn other_questions_without_another_pass() {
-    let ((features, partition), rows) = (data(), AtomicU64::new(0));
-    let report = |reached: Progress| {
-        if reached.step == Step::Row {
-            rows.fetch_max(reached.steps, Ordering::Relaxed);
-        }
+    let (features, partition) = data();
+    let (watch, reports) = reported();
+    let rows = || {
+        let reports = reports.lock().unwrap();
+        reports
+            .iter()
+            .filter(|report| report.step == Step::Row)
+            .map(|report| report.steps)
+            .max()
+            .unwrap_or_default()
     };
-    let watched = Watched::new(&Cpu, Watch::default().reporting_to(&report));
-    let engine = Prepared::new(&features, &partition, &watched).unwrap();
-    let read = rows.load(Ordering::Relaxed);
+    let watched = Engine::cpu().watched(&watch);
+    let engine = Engine::from(Prepared::new(&features, &partition, &watched).unwrap());
+    let read = rows();
     assert_eq!(read, 2 * ITEMS as u64);
     for (constraint, include, exclude) in [
         (Constraint::Quota(vec![1, 2]), vec![], vec![]),
@@ -81,10 +82,9 @@ fn other_questions_without_another_pass() {
         let dpp = PartitionDpp::new(&features, &partition, &quota.unwrap()).unwrap();
         let dpp = dpp.including(&include).unwrap().excluding(&exclude).unwrap();
         let sampler = dpp.sampler(by_leverage(), &engine).unwrap();
-        let log_z =
-            |engine: &dyn Engine| dpp.log_partition_function(engine).map(|log_z| log_z.value).unwrap();
-        assert_abs_diff_eq!(log_z(&engine), log_z(&Cpu), epsilon = 1e-11);
-        assert_eq!(rows.load(Ordering::Relaxed), read, "{problem}");
+        let log_z = |engine: &Engine| dpp.log_partition_function(engine).map(|log_z| log_z.value).unwrap();
+        assert_abs_diff_eq!(log_z(&engine), log_z(&Engine::cpu()), epsilon = 1e-11);
+        assert_eq!(rows(), read, "{problem}");
         assert_law(&sampler, &problem);
     }
     let of_size = KDpp::new(&features, 3).unwrap().excluding(&[2]).unwrap();
@@ -93,14 +93,14 @@ fn other_questions_without_another_pass() {
     let ridge = RidgeDpp::new(&features, 0.3, &partition, &quota).unwrap();
     let with_ridge = problem(Constraint::Quota(vec![3, 4]), &[], &[]).with_ridge(0.3);
     assert_law(&ridge.sampler(by_leverage(), &engine).unwrap(), &with_ridge);
-    assert_eq!(rows.load(Ordering::Relaxed), read);
+    assert_eq!(rows(), read);
 }
 
 /// Weights of whole parts change no Gram matrix but by a factor; others are another matrix.
 #[test]
 fn scores_of_parts_are_known() {
     let (features, partition) = data();
-    let engine = Prepared::new(&features, &partition, &Cpu).unwrap();
+    let engine = Engine::from(Prepared::new(&features, &partition, &Engine::cpu()).unwrap());
     let of_parts: Vec<f64> = (0..ITEMS).map(|item| [0.7, -1.1][partition.part_of(item)]).collect();
     let of_items: Vec<f64> = (0..ITEMS).map(|item| (item as f64).sin()).collect();
     let quota = Quota::new(&partition, [0..=2, 0..=3]).unwrap();
@@ -110,9 +110,8 @@ fn scores_of_parts_are_known() {
         let mut problem = problem(Constraint::Ranges(vec![0..=2, 0..=3], None), &[], &[]);
         problem.log_weights = logs;
         assert_law(&dpp.sampler(by_leverage(), &engine).unwrap(), &problem);
-        let log_z =
-            |engine: &dyn Engine| dpp.log_partition_function(engine).map(|log_z| log_z.value).unwrap();
-        assert_abs_diff_eq!(log_z(&engine), log_z(&Cpu), epsilon = 1e-11);
+        let log_z = |engine: &Engine| dpp.log_partition_function(engine).map(|log_z| log_z.value).unwrap();
+        assert_abs_diff_eq!(log_z(&engine), log_z(&Engine::cpu()), epsilon = 1e-11);
     }
 }
 
@@ -126,14 +125,14 @@ fn rows_that_come_later() {
     let first_parts = Partition::from_labels(&part_of(&some)).unwrap();
     let quota = Quota::new(&partition, [2, 1]).unwrap();
     let problem = problem(Constraint::Quota(vec![2, 1]), &[], &[]);
-    let known = Prepared::new(&first, &first_parts, &Cpu).unwrap();
-    let engine = known.extended(&features, &partition).unwrap();
+    let known = Prepared::new(&first, &first_parts, &Engine::cpu()).unwrap();
+    let engine = Engine::from(known.extended(&features, &partition).unwrap());
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let log_z = |engine: &dyn Engine| dpp.log_partition_function(engine).map(|log_z| log_z.value).unwrap();
-    assert_abs_diff_eq!(log_z(&engine), log_z(&Cpu), epsilon = 1e-12);
+    let log_z = |engine: &Engine| dpp.log_partition_function(engine).map(|log_z| log_z.value).unwrap();
+    assert_abs_diff_eq!(log_z(&engine), log_z(&Engine::cpu()), epsilon = 1e-12);
     assert_law(&dpp.sampler(by_leverage(), &engine).unwrap(), &problem);
 
-    let known = || Prepared::new(&first, &first_parts, &Cpu).unwrap();
+    let known = || Prepared::new(&first, &first_parts, &Engine::cpu()).unwrap();
     let wide = Features::from_rows(ITEMS, DIMS + 1, normals(ITEMS * (DIMS + 1), 3)).unwrap();
     assert_error!(known().extended(&wide, &partition), Error::Shape { expected: 5, found: 6, .. }, ["row"]);
     let other = Features::from_rows(ITEMS, DIMS, normals(ITEMS * DIMS, 4)).unwrap();
@@ -159,10 +158,10 @@ fn what_is_not_known_well_enough_is_computed() {
     values[..DIMS].iter_mut().for_each(|x| *x *= 1e9);
     let features = Features::from_rows(ITEMS, DIMS, values).unwrap();
     let partition = Partition::from_labels(&labels()).unwrap();
-    let engine = Prepared::new(&features, &partition, &Cpu).unwrap();
+    let engine = Engine::from(Prepared::new(&features, &partition, &Engine::cpu()).unwrap());
     let quota = Quota::new(&partition, [2, 1]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().excluding(&[0]).unwrap();
-    let log_z = |engine: &dyn Engine| dpp.log_partition_function(engine).unwrap().value;
-    assert_abs_diff_eq!(log_z(&engine), log_z(&Cpu), epsilon = 1e-12);
+    let log_z = |engine: &Engine| dpp.log_partition_function(engine).unwrap().value;
+    assert_abs_diff_eq!(log_z(&engine), log_z(&Engine::cpu()), epsilon = 1e-12);
     assert!(dpp.sampler(by_leverage(), &engine).unwrap().law_error() < 1e-10);
 }

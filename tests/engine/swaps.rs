@@ -5,7 +5,7 @@ use faer::{Mat, MatRef};
 use nalgebra::DMatrix;
 use partition_dpp::{
     Features,
-    engine::{BestSwap, Cpu, Engine, Items, Rows, SwapTable, SwapUpdate},
+    engine::low_level::{BestSwap, Cpu, Items, Rows, SwapTable, SwapUpdate, Verbs},
 };
 
 use crate::common::{random::normals, with_threads};

@@ -2,22 +2,26 @@
 
 use std::{
     sync::{
-        Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        Arc,
+        atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use faer::Mat;
 use partition_dpp::{
-    Dpp, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result,
+    Dpp, Engine, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result,
     SamplerOptions, Watch,
-    engine::{Cpu, Engine, Items, Rows, Watched},
+    engine::low_level::{Items, Rows},
     mcmc::{McmcOptions, Thinning},
-    watch::{Ended, Progress, Step},
+    watch::{Ended, Step},
 };
 
-use crate::common::{random::normals, with_threads};
+use crate::common::{
+    random::normals,
+    watches::{reported, stopped_when},
+    with_threads,
+};
 
 /// Items in three parts, and what is asked of them.
 struct Case {
@@ -47,16 +51,15 @@ impl Case {
     }
 
     /// Every kind of set-up, inference and counting; the name of each, and what it finds, in words.
-    fn computed(&self, engine: &dyn Engine) -> Vec<(&'static str, Result<String>)> {
+    fn computed(&self, engine: &Engine) -> Vec<(&'static str, Result<String>)> {
         let (features, partition) = (&self.features, &self.partition);
         let (dpp, ranges) = (self.partition_dpp(), self.range_dpp());
         let independent = IndependentKDpps::new(features, partition, &self.quota).unwrap();
         let (k_dpp, any) = (KDpp::new(features, 5).unwrap(), Dpp::new(features).unwrap());
         let few = Partition::from_labels(&(0..features.items()).map(|i| i % 2).collect::<Vec<_>>()).unwrap();
-        let drawn =
-            |sampler: partition_dpp::Sampler<'_>| format!("{:?}", sampler.sample_many(3, 5).subsets());
+        let drawn = |sampler: partition_dpp::Sampler| format!("{:?}", sampler.sample_many(3, 5).subsets());
         let by = |method| dpp.sampler(method, engine).map(drawn);
-        let inferred = |inference: partition_dpp::Inference<'_>| {
+        let inferred = |inference: partition_dpp::Inference| {
             let marginals = inference.inclusion_probabilities()?;
             Ok(format!("{:?} {:?}", inference.log_partition_function(), marginals))
         };
@@ -87,10 +90,11 @@ impl Case {
 #[test]
 fn a_watch_changes_nothing() {
     let case = Case::new();
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
     let watch = Watch::default().stopped_by(&stop).until(Instant::now() + Duration::from_secs(36_000));
-    let watched = Watched::new(&Cpu, watch);
-    for ((name, plain), (_, under)) in case.computed(&Cpu).into_iter().zip(case.computed(&watched)) {
+    let watched = Engine::cpu().watched(&watch);
+    for ((name, plain), (_, under)) in case.computed(&Engine::cpu()).into_iter().zip(case.computed(&watched))
+    {
         assert_eq!(plain.unwrap(), under.unwrap(), "{name}");
     }
 }
@@ -98,15 +102,15 @@ fn a_watch_changes_nothing() {
 #[test]
 fn work_ends_before_it_begins() {
     let case = Case::new();
-    let stop = AtomicBool::new(true);
-    let interrupted = Watched::new(&Cpu, Watch::default().stopped_by(&stop));
+    let stop = Arc::new(AtomicBool::new(true));
+    let interrupted = Engine::cpu().watched(&Watch::default().stopped_by(&stop));
     for (name, outcome) in case.computed(&interrupted) {
         assert!(matches!(outcome, Err(Error::Ended(Ended::Interrupted))), "{name}: {outcome:?}");
     }
     // What was ended stays ended.
     stop.store(false, Ordering::Relaxed);
     assert!(interrupted.proceed().is_err());
-    let late = Watched::new(&Cpu, Watch::default().until(Instant::now()));
+    let late = Engine::cpu().watched(&Watch::default().until(Instant::now()));
     for (name, outcome) in case.computed(&late) {
         assert!(matches!(outcome, Err(Error::Ended(Ended::TimeLimit))), "{name}: {outcome:?}");
     }
@@ -118,41 +122,30 @@ fn work_ends_before_it_begins() {
 #[test]
 fn work_ends_on_the_way() {
     let case = Case::new();
-    let stop = AtomicBool::new(false);
-    let reports = AtomicU64::new(0);
-    let report = |_: Progress| {
-        reports.fetch_add(1, Ordering::Relaxed);
-        stop.store(true, Ordering::Relaxed);
-    };
-    let mut ended = Vec::new();
     let dpp = case.partition_dpp();
     for number in 0..3 {
-        stop.store(false, Ordering::Relaxed);
-        let watched = Watched::new(&Cpu, Watch::default().stopped_by(&stop).reporting_to(&report));
+        let (watch, reports) = stopped_when(|_| true);
+        let watched = Engine::cpu().watched(&watch);
         let outcome = match number {
             0 => dpp.sampler(Method::Rejection, &watched).map(|_| ()),
             1 => dpp.inference(&watched).map(|_| ()),
             _ => case.range_dpp().sampler(SamplerOptions::default(), &watched).map(|_| ()),
         };
-        ended.push(outcome);
-    }
-    for outcome in ended {
         assert!(matches!(outcome, Err(Error::Ended(Ended::Interrupted))), "{outcome:?}");
+        // Nothing was computed after the flag was set.
+        assert_eq!(reports.lock().unwrap().len(), 1);
     }
-    // One each: nothing was computed after the flag was set.
-    assert_eq!(reports.load(Ordering::Relaxed), 3);
 }
 
 #[test]
 fn nodes_and_rows_are_counted() {
     let case = Case::new();
-    let reports = Mutex::new(Vec::new());
-    let report = |progress: Progress| reports.lock().unwrap().push((progress.step, progress.steps));
-    let watched = Watched::new(&Cpu, Watch::default().reporting_to(&report));
-    case.partition_dpp().inference(&watched).unwrap();
-    let reports = reports.into_inner().unwrap();
-    let rows: Vec<u64> = reports.iter().filter(|(step, _)| *step == Step::Row).map(|(_, n)| *n).collect();
-    let nodes: Vec<u64> = reports.iter().filter(|(step, _)| *step == Step::Node).map(|(_, n)| *n).collect();
+    let (watch, reports) = reported();
+    case.partition_dpp().inference(&Engine::cpu().watched(&watch)).unwrap();
+    let reports = reports.lock().unwrap();
+    let of =
+        |step: Step| reports.iter().filter(|report| report.step == step).map(|report| report.steps).collect();
+    let (rows, nodes): (Vec<u64>, Vec<u64>) = (of(Step::Row), of(Step::Node));
     assert!(rows.iter().all(|count| count % 600 == 0) && rows.is_sorted() && !rows.is_empty(), "{rows:?}");
     assert!(nodes.is_sorted() && !nodes.is_empty(), "{nodes:?}");
 }
@@ -161,22 +154,22 @@ fn nodes_and_rows_are_counted() {
 fn tables_stay_under_the_watch() {
     let case = Case::new();
     let rows = Rows::scaled(&case.features, vec![Items::All(600)]);
-    let (stop, reports) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-    let report = |progress: Progress| reports.lock().unwrap().push((progress.step, progress.steps));
-    let watched = Watched::new(&Cpu, Watch::default().stopped_by(&stop).reporting_to(&report));
+    let stop = Arc::new(AtomicBool::new(false));
+    let (watch, reports) = reported();
+    let (watched, plain) = (Engine::cpu().watched(&watch.stopped_by(&stop)), Engine::cpu());
     let norms = watched.row_norms(&rows).unwrap();
     let duals = Mat::<f64>::identity(12, 2);
     let (direction, weights) = ([0.25; 12], [vec![1.0, 2.0]]);
-    let [(mut gains, mut swaps), (mut plain_gains, mut plain_swaps)] =
-        [&watched as &dyn Engine, &Cpu].map(|engine| {
-            let swaps = engine.swap_table(&rows, &[duals.as_ref()], &norms).unwrap();
-            (engine.gain_table(&rows, &norms).unwrap(), swaps)
-        });
+    let [(mut gains, mut swaps), (mut plain_gains, mut plain_swaps)] = [&watched, &plain].map(|engine| {
+        let swaps = engine.swap_table(&rows, &[duals.as_ref()], &norms).unwrap();
+        (engine.gain_table(&rows, &norms).unwrap(), swaps)
+    });
     assert_eq!(gains.update(Some(&direction)).unwrap(), plain_gains.update(Some(&direction)).unwrap());
     assert_eq!(swaps.gains(None, &weights).unwrap(), plain_swaps.gains(None, &weights).unwrap());
     // The norms, C and two updates are passes; a table of gains is none.
     let passes = [600, 1200, 1800, 2400].map(|rows| (Step::Row, rows));
-    assert_eq!(*reports.lock().unwrap(), passes);
+    let reports: Vec<_> = reports.lock().unwrap().iter().map(|report| (report.step, report.steps)).collect();
+    assert_eq!(reports, passes);
     stop.store(true, Ordering::Relaxed);
     let ended = Error::Ended(Ended::Interrupted);
     assert_eq!(gains.update(None).unwrap_err().to_string(), ended.to_string());
@@ -191,14 +184,14 @@ fn draws_end_and_are_those_of_sample_range() {
     let dpp = case.partition_dpp();
     let options = McmcOptions::default().with_burn_in(5).with_thin(Thinning::Sweeps(2));
     let samplers = [
-        dpp.sampler(Method::Rejection, &Cpu).unwrap(),
-        dpp.sampler(Method::Interpolation, &Cpu).unwrap(),
-        case.range_dpp().sampler(SamplerOptions::default(), &Cpu).unwrap(),
-        KDpp::new(&case.features, 5).unwrap().sampler(SamplerOptions::default(), &Cpu).unwrap(),
-        Dpp::new(&case.features).unwrap().sampler(SamplerOptions::default(), &Cpu).unwrap(),
+        dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap(),
+        dpp.sampler(Method::Interpolation, &Engine::cpu()).unwrap(),
+        case.range_dpp().sampler(SamplerOptions::default(), &Engine::cpu()).unwrap(),
+        KDpp::new(&case.features, 5).unwrap().sampler(SamplerOptions::default(), &Engine::cpu()).unwrap(),
+        Dpp::new(&case.features).unwrap().sampler(SamplerOptions::default(), &Engine::cpu()).unwrap(),
         IndependentKDpps::new(&case.features, &case.partition, &case.quota)
             .unwrap()
-            .sampler(SamplerOptions::default(), &Cpu)
+            .sampler(SamplerOptions::default(), &Engine::cpu())
             .unwrap(),
     ];
     for sampler in &samplers {
@@ -208,19 +201,15 @@ fn draws_end_and_are_those_of_sample_range() {
         assert_eq!((whole.subsets(), whole.proposals()), (watched.subsets(), watched.proposals()), "{name}");
         assert_eq!(watched.ended(), None);
         // Stopped by the report of the first task: the draws there are begin the whole.
-        let stop = AtomicBool::new(false);
-        let report = |progress: Progress| {
-            // A draw by interpolation reports its nodes, too.
-            stop.fetch_or(progress.step == Step::Draw, Ordering::Relaxed);
-        };
-        let watch = Watch::default().stopped_by(&stop).reporting_to(&report);
+        // A draw by interpolation reports its nodes, too.
+        let (watch, _) = stopped_when(|reports| reports.iter().any(|report| report.step == Step::Draw));
         let some = with_threads(1, || sampler.sample_watched(0..4000, 9, &watch).unwrap());
         let count = some.subsets().len();
         assert!((1..1000).contains(&count), "{name}: {count}");
         assert_eq!(some.subsets(), sampler.sample_many(count as u64, 9).subsets(), "{name}");
         assert_eq!(some.ended(), Some(Ended::Interrupted));
     }
-    let chains = dpp.chains(&options, &Cpu).unwrap();
+    let chains = dpp.chains(&options, &Engine::cpu()).unwrap();
     let never = Watch::default().until(Instant::now());
     assert!(matches!(chains.start_watched(1, &never), Err(Error::Ended(Ended::TimeLimit))));
     let mut run = chains.start(1);
@@ -237,7 +226,7 @@ fn chains_end_alike() {
     let case = Case::new();
     let dpp = case.partition_dpp();
     let options = McmcOptions::default().with_burn_in(5).with_thin(Thinning::Sweeps(2)).with_chains(3);
-    let chains = dpp.chains(&options, &Cpu).unwrap();
+    let chains = dpp.chains(&options, &Engine::cpu()).unwrap();
     let mut run = chains.start(1);
     // Whatever each of them has drawn when it passes.
     let watch = Watch::default().until(Instant::now() + Duration::from_millis(100));
@@ -260,7 +249,7 @@ fn a_hopeless_draw_ends() {
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Rejection, &Cpu).unwrap();
+    let sampler = dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap();
     assert!(sampler.acceptance_bound() < 1e-9, "{:e}", sampler.acceptance_bound());
     let watch = Watch::default().until(Instant::now() + Duration::from_millis(200));
     let samples = sampler.sample_watched(0..8, 0, &watch).unwrap();

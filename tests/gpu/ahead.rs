@@ -1,9 +1,9 @@
 //! Greedy picks and swaps of local search that the device makes on its own.
 
 use partition_dpp::{
-    Features, KDpp, Partition, PartitionDpp, Quota,
+    Engine, Features, KDpp, Partition, PartitionDpp, Quota,
     engine::{
-        Cpu, Engine, Precision,
+        Precision,
         gpu::{Gpu, GpuOptions},
     },
     map::{Greedy, LazyGreedy, LocalSearch, Solution, Solver},
@@ -22,7 +22,7 @@ pub(crate) fn labels(items: usize, parts: usize) -> Partition {
 }
 
 /// The greedy set of an engine.
-fn greedy(features: &Features, partition: &Partition, quota: &Quota, engine: &dyn Engine) -> Solution {
+fn greedy(features: &Features, partition: &Partition, quota: &Quota, engine: &Engine) -> Solution {
     let dpp = PartitionDpp::new(features, partition, quota).unwrap();
     Greedy::default().solve(&dpp, engine).unwrap()
 }
@@ -74,8 +74,8 @@ fn same_sets(tested: &Tested) {
     for (features, parts, counts) in problems() {
         let partition = labels(features.items(), parts);
         let quota = Quota::new(&partition, counts).unwrap();
-        let expected = greedy(&features, &partition, &quota, &Cpu);
-        let found = greedy(&features, &partition, &quota, &*tested.engine);
+        let expected = greedy(&features, &partition, &quota, &Engine::cpu());
+        let found = greedy(&features, &partition, &quota, &tested.engine);
         assert_eq!(found.subset, expected.subset, "{features:?}");
         assert!((found.log_det - expected.log_det).abs() <= 1e-9 * expected.log_det.abs(), "{features:?}");
         for (found, expected) in found.stats.gains.iter().zip(&expected.stats.gains) {
@@ -87,12 +87,12 @@ fn same_sets(tested: &Tested) {
 fn single_part(tested: &Tested) {
     let features = Features::from_rows(2_000, 24, normals(48_000, 5)).unwrap();
     let dpp = KDpp::new(&features, 20).unwrap().including(&[3, 77]).unwrap();
-    let expected = LazyGreedy::default().solve(&dpp, &Cpu).unwrap();
-    assert_eq!(Greedy::default().solve(&dpp, &*tested.engine).unwrap().subset, expected.subset);
+    let expected = LazyGreedy::default().solve(&dpp, &Engine::cpu()).unwrap();
+    assert_eq!(Greedy::default().solve(&dpp, &tested.engine).unwrap().subset, expected.subset);
 }
 
 /// The locally optimal set of an engine.
-fn climbed(features: &Features, partition: &Partition, quota: &[usize], engine: &dyn Engine) -> Solution {
+fn climbed(features: &Features, partition: &Partition, quota: &[usize], engine: &Engine) -> Solution {
     let quota = Quota::new(partition, quota.to_vec()).unwrap();
     let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
     LocalSearch::default().solve(&dpp, engine).unwrap()
@@ -106,8 +106,8 @@ fn same_climbs(tested: &Tested) {
     });
     let (features, partition) = corners(300, 12, apart);
     for (features, partition, counts) in climbs.chain([(features, partition, vec![2; 12])]) {
-        let expected = climbed(&features, &partition, &counts, &Cpu);
-        let found = climbed(&features, &partition, &counts, &*tested.engine);
+        let expected = climbed(&features, &partition, &counts, &Engine::cpu());
+        let found = climbed(&features, &partition, &counts, &tested.engine);
         assert_eq!(found.subset, expected.subset, "{features:?}");
         assert_eq!(found.stats.swaps, expected.stats.swaps, "{features:?}");
         assert_eq!(found.stats.evaluations, expected.stats.evaluations, "{features:?}");
@@ -121,8 +121,8 @@ fn same_climbs(tested: &Tested) {
 fn climbs_around_included_items(tested: &Tested) {
     let features = Features::from_rows(2_000, 24, normals(48_000, 5)).unwrap();
     let dpp = KDpp::new(&features, 20).unwrap().including(&[3, 77]).unwrap();
-    let expected = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
-    let found = LocalSearch::default().solve(&dpp, &*tested.engine).unwrap();
+    let expected = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
+    let found = LocalSearch::default().solve(&dpp, &tested.engine).unwrap();
     assert_eq!(found.subset, expected.subset);
     assert_eq!(found.stats.swaps, expected.stats.swaps);
 }
@@ -133,7 +133,7 @@ on_every_engine!(same_sets, single_part, same_climbs, climbs_around_included_ite
 #[test]
 fn a_device_that_swaps_by_wrong_numbers_does_not_change_the_set() {
     let (features, partition) = corners(300, 12, apart);
-    let expected = climbed(&features, &partition, &[2; 12], &Cpu);
+    let expected = climbed(&features, &partition, &[2; 12], &Engine::cpu());
     let patches = [
         ("swap_duals", "swap[at + 1u] = loss", "swap[at + 1u] = 2.0 * gain"),
         ("swap_vectors", "+ along * own", "- along * own"),
@@ -143,7 +143,7 @@ fn a_device_that_swaps_by_wrong_numbers_does_not_change_the_set() {
     for precision in [Precision::F32, Precision::F64] {
         let waits = |options: GpuOptions| {
             let gpu: Gpu = engines::open(&options.with_precision(precision), "graphics device")?;
-            let found = climbed(&features, &partition, &[2; 12], &gpu);
+            let found = climbed(&features, &partition, &[2; 12], &gpu.engine());
             assert_eq!(found.subset, expected.subset, "{precision}");
             Some(gpu.traffic().waits)
         };

@@ -3,8 +3,7 @@
 use std::ops::RangeInclusive;
 
 use partition_dpp::{
-    Dpp, Features, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Dpp, Engine, Features, Partition, PartitionDpp, Quota,
     map::{Greedy, LazyGreedy, Objective, Solver, Termination},
 };
 
@@ -20,8 +19,8 @@ use crate::{
 /// number.
 #[track_caller]
 fn assert_same(model: &impl Objective, tested: &Tested, what: &str) -> usize {
-    let expected = Greedy::default().solve(model, &Cpu).unwrap();
-    let found = Greedy::default().solve(model, &*tested.engine).unwrap();
+    let expected = Greedy::default().solve(model, &Engine::cpu()).unwrap();
+    let found = Greedy::default().solve(model, &tested.engine).unwrap();
     assert_eq!(found.subset, expected.subset, "{what}");
     assert_eq!(found.termination, expected.termination, "{what}");
     // Items added by a repair have no gains.
@@ -159,7 +158,7 @@ fn what_is_needed(tested: &Tested) {
         let quota = Quota::new(&partition, ranges).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         assert_same(&dpp, tested, &format!("{quota:?}"));
-        let solution = LazyGreedy::default().solve(&dpp, &*tested.engine).unwrap();
+        let solution = LazyGreedy::default().solve(&dpp, &tested.engine).unwrap();
         assert_eq!(solution.termination, Termination::GainNotPositive);
         let mut counts = [0; 3];
         solution.subset.iter().for_each(|item| counts[item % 3] += 1);

@@ -2,9 +2,9 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
-    Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
+    Dpp, Engine, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
     SamplerOptions, Subset,
-    engine::{Cpu, Engine, Precision, gpu::Gpu},
+    engine::{Precision, gpu::Gpu},
     map::{
         BranchAndBound, Greedy, LazyGreedy, LocalSearch, Softmax, Solution, Solver, SymmetricGreedy,
         UpperBound,
@@ -23,7 +23,7 @@ fn model(case: &Case) -> (Features, Partition, Quota) {
 
 /// A solution as if the CPU had found it.
 fn elsewhere(mut solution: Solution) -> Solution {
-    solution.engine = Cpu.info();
+    solution.engine = Engine::cpu().info();
     solution
 }
 
@@ -34,7 +34,7 @@ fn dispatching<T>(gpu: &Gpu, verbs: &[&str], work: impl FnOnce() -> T) -> T {
     let found = work();
     for ((verb, before), (_, after)) in before.into_iter().zip(gpu.dispatches()) {
         if verbs.contains(&verb) {
-            assert!(after > before, "{verb} did not run on {:?}", gpu.info());
+            assert!(after > before, "{verb} did not run on {:?}", gpu.engine().info());
         }
     }
     found
@@ -49,7 +49,7 @@ fn known_answers_of_inference() {
         for case in known_answers() {
             let (features, partition, quota) = model(&case);
             let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-            let inference = dpp.inference(&gpu).unwrap();
+            let inference = dpp.inference(&gpu.engine()).unwrap();
             let log_z = inference.log_partition_function();
             let error = (log_z.value - case.log_z).abs() / case.log_z.abs().max(1.0);
             assert!(error <= tolerance, "{} in {precision}: log Z {log_z:?}, {}", case.name, case.log_z);
@@ -95,10 +95,10 @@ fn marginals_from_many_nodes() {
     let features = Features::from_rows(items, dims, normals(items * dims, 7)).unwrap();
     let partition = Partition::from_labels(&(0..items).map(|i| i % parts).collect::<Vec<_>>()).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 3).unwrap()).unwrap();
-    let expected = dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap();
+    let expected = dpp.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap();
     for precision in PRECISIONS {
         let Some(gpu) = gpu(precision) else { return };
-        let found = dpp.inference(&gpu).unwrap().inclusion_probabilities().unwrap();
+        let found = dpp.inference(&gpu.engine()).unwrap().inclusion_probabilities().unwrap();
         let gaps = found.value.iter().zip(&expected.value).map(|(found, expected)| (found - expected).abs());
         let worst = gaps.fold(0.0, f64::max);
         println!("{precision}: marginals off by {worst:.1e}, said {:.1e}", found.error);
@@ -119,9 +119,10 @@ fn draws_follow_the_law() {
             let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
             for (way, draws) in WAYS {
                 let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-                let sampler =
-                    dpp.sampler(SamplerOptions::from(Method::Rejection).with_projection(way), &gpu).unwrap();
-                assert_eq!(sampler.engine(), &gpu.info());
+                let sampler = dpp
+                    .sampler(SamplerOptions::from(Method::Rejection).with_projection(way), &gpu.engine())
+                    .unwrap();
+                assert_eq!(sampler.engine(), &gpu.engine().info());
                 let samples = sampler.sample_many(draws, 2016);
                 let p = stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), &law);
                 assert!(
@@ -158,8 +159,10 @@ fn algorithm_2_on_the_device() {
         ] {
             let tolerance = if precision == Precision::F32 { 1e-5 } else { 1e-12 };
             dispatching(&gpu, verbs, || {
-                let (mut here, mut there) =
-                    (dpp.conditionals(method, &gpu).unwrap(), dpp.conditionals(method, &Cpu).unwrap());
+                let (mut here, mut there) = (
+                    dpp.conditionals(method, &gpu.engine()).unwrap(),
+                    dpp.conditionals(method, &Engine::cpu()).unwrap(),
+                );
                 for _ in 0..4 {
                     let (found, expected) = (here.probabilities().unwrap(), there.probabilities().unwrap());
                     for (found, expected) in found.iter().zip(&expected) {
@@ -173,7 +176,7 @@ fn algorithm_2_on_the_device() {
                     there.pick(likely).unwrap();
                 }
             });
-            let sampler = dpp.sampler(method, &gpu).unwrap();
+            let sampler = dpp.sampler(method, &gpu.engine()).unwrap();
             assert!(
                 sampler.law_error() < 1e-3 && (precision == Precision::F64 || sampler.law_error() > 1e-8)
             );
@@ -193,29 +196,33 @@ fn sets_are_those_of_the_cpu_or_as_good() {
             let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let what = format!("{items}×{dims} in {precision}");
             let greedy = dispatching(&gpu, &["row_norms", "gain_update"], || {
-                Greedy::default().solve(&dpp, &gpu).unwrap()
+                Greedy::default().solve(&dpp, &gpu.engine()).unwrap()
             });
-            assert_eq!(greedy.engine, gpu.info());
+            assert_eq!(greedy.engine, gpu.engine().info());
             assert_eq!(
                 elsewhere(greedy),
-                elsewhere(Greedy::default().solve(&dpp, &Cpu).unwrap()),
+                elsewhere(Greedy::default().solve(&dpp, &Engine::cpu()).unwrap()),
                 "greedy of {what}"
             );
             let local = dispatching(&gpu, &["swap_table", "swap_gains", "row_forms"], || {
-                LocalSearch::default().solve(&dpp, &gpu).unwrap()
+                LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap()
             });
-            let on_cpu = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
+            let on_cpu = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
             assert_eq!(local.subset, on_cpu.subset, "local search of {what}");
             assert_abs_diff_eq!(local.log_det, on_cpu.log_det, epsilon = 1e-10);
-            let certificate = UpperBound::default().certify(&dpp, &gpu).unwrap();
+            let certificate = UpperBound::default().certify(&dpp, &gpu.engine()).unwrap();
             assert!(certificate.upper_bound >= local.log_det, "{what}");
             // What single precision is not enough for, and what is small, is computed on the CPU.
             let on_device = precision == Precision::F64 && items > 400;
-            assert_eq!(certificate.engine, if on_device { gpu.info() } else { Cpu.info() }, "{what}");
+            assert_eq!(
+                certificate.engine,
+                if on_device { gpu.engine().info() } else { Engine::cpu().info() },
+                "{what}"
+            );
             let free = Dpp::new(&features).unwrap();
             assert_eq!(
-                Greedy::default().solve(&free, &gpu).unwrap().subset,
-                Greedy::default().solve(&free, &Cpu).unwrap().subset,
+                Greedy::default().solve(&free, &gpu.engine()).unwrap().subset,
+                Greedy::default().solve(&free, &Engine::cpu()).unwrap().subset,
                 "sets of any size of {what}"
             );
         }
@@ -232,8 +239,8 @@ fn equal_rows_and_exhausted_rank() {
         let features = Features::from_rows(40, 5, values).unwrap();
         let four = KDpp::new(&features, 4).unwrap();
         for solution in [
-            Greedy::default().solve(&four, &gpu).unwrap(),
-            LocalSearch::default().solve(&four, &gpu).unwrap(),
+            Greedy::default().solve(&four, &gpu.engine()).unwrap(),
+            LocalSearch::default().solve(&four, &gpu.engine()).unwrap(),
         ] {
             assert_eq!(solution.subset.as_slice(), [0, 10, 20, 30], "{precision}");
         }
@@ -242,8 +249,8 @@ fn equal_rows_and_exhausted_rank() {
         let quota = Quota::new(&partition, [2, 2]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         assert_eq!(
-            elsewhere(Greedy::default().solve(&dpp, &gpu).unwrap()),
-            elsewhere(Greedy::default().solve(&dpp, &Cpu).unwrap())
+            elsewhere(Greedy::default().solve(&dpp, &gpu.engine()).unwrap()),
+            elsewhere(Greedy::default().solve(&dpp, &Engine::cpu()).unwrap())
         );
     }
 }
@@ -256,14 +263,14 @@ fn known_optima_on_the_device() {
             let (features, partition, quota) = model(&case);
             let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let best = case.map.unwrap().1;
-            let solution = BranchAndBound::default().solve(&dpp, &gpu).unwrap();
+            let solution = BranchAndBound::default().solve(&dpp, &gpu.engine()).unwrap();
             assert!(
                 abs_diff_eq!(solution.log_det, best, epsilon = 1e-6 * best.abs().max(1.0)),
                 "{} in {precision}",
                 case.name
             );
-            let local = LocalSearch::default().solve(&dpp, &gpu).unwrap();
-            let on_cpu = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
+            let local = LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap();
+            let on_cpu = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
             assert!(
                 abs_diff_eq!(local.log_det, on_cpu.log_det, epsilon = 1e-9 * best.abs().max(1.0)),
                 "{} in {precision}",
@@ -273,10 +280,13 @@ fn known_optima_on_the_device() {
         let features = Features::from_rows(50, 9, normals(450, 5)).unwrap();
         let dpp = Dpp::new(&features).unwrap();
         for (found, expected) in [
-            (Softmax::default().solve(&dpp, &gpu).unwrap(), Softmax::default().solve(&dpp, &Cpu).unwrap()),
             (
-                SymmetricGreedy::default().solve(&dpp, &gpu).unwrap(),
-                SymmetricGreedy::default().solve(&dpp, &Cpu).unwrap(),
+                Softmax::default().solve(&dpp, &gpu.engine()).unwrap(),
+                Softmax::default().solve(&dpp, &Engine::cpu()).unwrap(),
+            ),
+            (
+                SymmetricGreedy::default().solve(&dpp, &gpu.engine()).unwrap(),
+                SymmetricGreedy::default().solve(&dpp, &Engine::cpu()).unwrap(),
             ),
         ] {
             assert!(
@@ -298,22 +308,28 @@ fn every_algorithm_computes_there() {
     let (size, any) = (KDpp::new(&features, 4).unwrap(), Dpp::new(&features).unwrap());
     let parts = IndependentKDpps::new(&features, &partition, &quota).unwrap();
     let leverage = &["part_grams", "row_forms"][..];
-    dispatching(&gpu, leverage, || drop(size.sampler(SamplerOptions::default(), &gpu).unwrap()));
-    dispatching(&gpu, leverage, || drop(any.sampler(SamplerOptions::default(), &gpu).unwrap()));
-    dispatching(&gpu, leverage, || drop(parts.sampler(SamplerOptions::default(), &gpu).unwrap()));
-    dispatching(&gpu, leverage, || drop(size.inference(&gpu).unwrap().inclusion_probabilities().unwrap()));
-    dispatching(&gpu, leverage, || drop(any.inference(&gpu).unwrap().inclusion_probabilities().unwrap()));
-    dispatching(&gpu, &["grid_determinants"], || drop(any.part_counts(&partition, &gpu).unwrap()));
+    dispatching(&gpu, leverage, || drop(size.sampler(SamplerOptions::default(), &gpu.engine()).unwrap()));
+    dispatching(&gpu, leverage, || drop(any.sampler(SamplerOptions::default(), &gpu.engine()).unwrap()));
+    dispatching(&gpu, leverage, || drop(parts.sampler(SamplerOptions::default(), &gpu.engine()).unwrap()));
+    dispatching(&gpu, leverage, || {
+        drop(size.inference(&gpu.engine()).unwrap().inclusion_probabilities().unwrap())
+    });
+    dispatching(&gpu, leverage, || {
+        drop(any.inference(&gpu.engine()).unwrap().inclusion_probabilities().unwrap())
+    });
+    dispatching(&gpu, &["grid_determinants"], || drop(any.part_counts(&partition, &gpu.engine()).unwrap()));
     dispatching(&gpu, &["whiten_rows"], || {
         let scan = SamplerOptions::from(Method::Rejection).with_projection(Projection::Elementary);
-        drop(quotas.sampler(scan, &gpu).unwrap());
+        drop(quotas.sampler(scan, &gpu.engine()).unwrap());
     });
-    dispatching(&gpu, &["row_norms", "row_forms"], || UpperBound::default().certify(&quotas, &gpu).unwrap());
-    dispatching(&gpu, &["gain_update"], || BranchAndBound::default().solve(&quotas, &gpu).unwrap());
-    dispatching(&gpu, &["row_norms"], || LazyGreedy::default().solve(&quotas, &gpu).unwrap());
-    dispatching(&gpu, &["row_forms"], || Softmax::default().solve(&any, &gpu).unwrap());
+    dispatching(&gpu, &["row_norms", "row_forms"], || {
+        UpperBound::default().certify(&quotas, &gpu.engine()).unwrap()
+    });
+    dispatching(&gpu, &["gain_update"], || BranchAndBound::default().solve(&quotas, &gpu.engine()).unwrap());
+    dispatching(&gpu, &["row_norms"], || LazyGreedy::default().solve(&quotas, &gpu.engine()).unwrap());
+    dispatching(&gpu, &["row_forms"], || Softmax::default().solve(&any, &gpu.engine()).unwrap());
     // Symmetric greedy decides item by item on the host: no verb would help it.
     let before = gpu.dispatches();
-    SymmetricGreedy::default().solve(&any, &gpu).unwrap();
+    SymmetricGreedy::default().solve(&any, &gpu.engine()).unwrap();
     assert_eq!(gpu.dispatches(), before);
 }

@@ -4,7 +4,8 @@ use faer::{Mat, MatRef};
 use half::f16;
 use partition_dpp::{
     Features,
-    engine::{Engine, Items, RowMap, Rows},
+    engine::low_level::Verbs,
+    engine::low_level::{Items, RowMap, Rows},
 };
 
 use crate::common::{
@@ -78,7 +79,7 @@ pub(crate) fn each_rows(check: impl Fn(&Rows<'_>, &str)) {
 
 /// The scaled rows, by group.
 pub(crate) fn scaled(rows: &Rows<'_>) -> Vec<Vec<Vec<f64>>> {
-    let of_group = |group: &partition_dpp::engine::Group<'_>| {
+    let of_group = |group: &partition_dpp::engine::low_level::Group<'_>| {
         let row = |position: usize| {
             let row = rows.features().row(group.items.at(position));
             row.into_iter().map(|x| x * group.scale).collect()
@@ -299,7 +300,7 @@ fn a_skipped_chunk_is_noticed() {
         .with_largest_binding(1 << 16)
         .with_patch("row_norms", "let lane = ", skip);
     let Some(gpu) = engines::open(&options, "a skipped chunk") else { return };
-    let faulty = engines::tested(gpu, 0);
+    let faulty = engines::tested(&gpu, 0);
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| row_norms(&faulty)));
     let message = outcome.unwrap_err().downcast::<String>().unwrap();
     assert!(message.contains("4097×13"), "{message}");

@@ -4,7 +4,11 @@ use faer::Mat;
 use nalgebra::DMatrix;
 use partition_dpp::{
     Features,
-    engine::{Beyond, Engine, Items, LeavingPairs, Precision, Rows, SwapTable},
+    engine::low_level::Verbs,
+    engine::{
+        Precision,
+        low_level::{Beyond, Items, LeavingPairs, Rows, SwapTable},
+    },
 };
 
 use crate::common::{

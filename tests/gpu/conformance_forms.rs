@@ -1,20 +1,22 @@
 //! Sums of inverses over nodes against naive loops, on the CPU, in f32 and in f64, at sizes around the edges of tiles, blocks
 //! of parts and lanes.
 
-use std::{
-    cell::Cell,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::cell::Cell;
 
 use faer::{Mat, c64};
 use nalgebra::{Complex, DMatrix};
 use partition_dpp::{
-    Error, Watch,
-    engine::{Engine, FormGrid, GridForms, PhaseGrid, Precision, Watched, gpu::GpuOptions},
-    watch::{Ended, Progress},
+    Error,
+    engine::{
+        Precision,
+        gpu::GpuOptions,
+        low_level::{FormGrid, GridForms, PhaseGrid},
+    },
+    watch::Ended,
 };
 
 use crate::{
+    common::watches::reported,
     common::{
         engines::{self, CHUNK, Tested, short_dispatches},
         random::normals,
@@ -154,14 +156,13 @@ fn long_sums(tested: &Tested) {
 fn a_watch_over_forms(tested: &Tested) {
     let (shares, nodes) = (shares(3, 20), Nodes::new(3, 300));
     let plain = nodes.found(tested, &shares);
-    let seen = AtomicU64::new(0);
-    let report = |progress: Progress| seen.store(progress.steps, Ordering::Relaxed);
-    let engine = Watched::new(&*tested.engine, Watch::default().reporting_to(&report));
+    let (watch, reports) = reported();
+    let engine = tested.engine.watched(&watch);
     let grid = PhaseGrid { shares: &shares, phases: &nodes.phases };
     let of = FormGrid { grid, coefficients: &nodes.coefficients };
     let found = engine.grid_forms(&of, &|_| Ok(())).unwrap();
     assert!(found.forms == plain.forms && found.determinants == plain.determinants);
-    assert_eq!(seen.load(Ordering::Relaxed), 300);
+    assert_eq!(reports.lock().unwrap().last().map(|report| report.steps), Some(300));
     let ended = engine.grid_forms(&of, &|_| Err(Error::Ended(Ended::Interrupted)));
     assert!(matches!(ended, Err(Error::Ended(Ended::Interrupted))), "{ended:?}");
 }

@@ -2,7 +2,7 @@
 
 use partition_dpp::{
     Features,
-    engine::{Items, Rows},
+    engine::low_level::{Items, Rows},
 };
 
 use crate::{
@@ -46,7 +46,7 @@ fn gain_update(tested: &Tested) {
                 if let Some(top) = tops[l].first() {
                     tested.close(top.gain, best, dims, size, what);
                     // What is really the best is among those that rounding cannot tell from it.
-                    let exact = |top: &partition_dpp::engine::Top| expected[l][top.position];
+                    let exact = |top: &partition_dpp::engine::low_level::Top| expected[l][top.position];
                     let reached = tops[l].iter().map(exact).fold(f64::NEG_INFINITY, f64::max);
                     assert!(reached >= best - 1e-12 * size, "{what}: {reached} {best}");
                 }

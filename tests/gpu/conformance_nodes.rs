@@ -7,7 +7,8 @@ use nalgebra::{Complex, DMatrix};
 use partition_dpp::{
     Features,
     engine::{
-        Items, NodeChoice, NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, Soundness, gpu::GpuOptions,
+        gpu::GpuOptions,
+        low_level::{Items, NodeChoice, NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, Soundness},
     },
 };
 

@@ -5,7 +5,10 @@ use half::f16;
 use nalgebra::DMatrix;
 use partition_dpp::{
     Features,
-    engine::{Items, Precision, Rows, SwapAhead, SwapTable, SwapUpdate, SwapsAhead, SwapsEnd},
+    engine::{
+        Precision,
+        low_level::{Items, Rows, SwapAhead, SwapTable, SwapUpdate, SwapsAhead, SwapsEnd},
+    },
 };
 
 use crate::{

@@ -6,7 +6,9 @@ use half::f16;
 use nalgebra::{Complex, DMatrix};
 use partition_dpp::{
     Features,
-    engine::{BestSwap, CandidateGrid, GridRequest, Items, PhaseGrid, Rows, SwapTable, SwapUpdate},
+    engine::low_level::{
+        BestSwap, CandidateGrid, GridRequest, Items, PhaseGrid, Rows, SwapTable, SwapUpdate,
+    },
 };
 
 use crate::common::{

@@ -3,10 +3,12 @@
 use approx::assert_abs_diff_eq;
 use faer::{Mat, c64};
 use partition_dpp::{
-    Error, Features, KDpp,
+    Engine, Error, Features, KDpp,
+    engine::low_level::Verbs,
     engine::{
-        Cpu, Engine, GridRequest, Items, PhaseGrid, Precision, Rows,
+        Precision,
         gpu::{Gpu, GpuOptions, summaries},
+        low_level::{GridRequest, Items, PhaseGrid, Rows},
     },
     error::DeviceProblem,
     map::{Greedy, Solver},
@@ -26,12 +28,12 @@ fn no_adapter_of_that_name() {
 #[test]
 fn adapters_are_summarised_and_chosen_by_name() {
     let Some(first) = gpu(Precision::F32) else { return };
-    let info = first.info();
+    let info = first.engine().info();
     let known = summaries();
     assert!(known.iter().any(|adapter| Some(&adapter.name) == info.adapter.as_ref()), "{known:?}");
     let part = known[0].name.to_uppercase();
     let by_name = Gpu::new(&GpuOptions::default().with_adapter(&part[..4]).with_precision(Precision::F32));
-    assert_eq!(by_name.unwrap().info(), info);
+    assert_eq!(by_name.unwrap().engine().info(), info);
     assert_eq!(info.precision, Precision::F32);
     assert!(info.to_string().contains("f32") && info.to_string().contains(&known[0].name));
 }
@@ -42,9 +44,9 @@ fn a_device_of_the_application() {
     let mine = Gpu::from_device(device.clone(), queue.clone(), &GpuOptions::default()).unwrap();
     let features = Features::from_rows(500, 9, normals(4500, 2)).unwrap();
     let dpp = KDpp::new(&features, 6).unwrap();
-    let found = Greedy::default().solve(&dpp, &mine).unwrap();
-    let on_cpu = Greedy::default().solve(&dpp, &Cpu).unwrap();
-    assert_eq!((found.subset, found.engine), (on_cpu.subset, mine.info()));
+    let found = Greedy::default().solve(&dpp, &mine.engine()).unwrap();
+    let on_cpu = Greedy::default().solve(&dpp, &Engine::cpu()).unwrap();
+    assert_eq!((found.subset, found.engine), (on_cpu.subset, mine.engine().info()));
     assert!(mine.dispatches().iter().any(|(verb, count)| *verb == "gain_update" && *count >= 6));
     // The application goes on using it.
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
@@ -66,7 +68,7 @@ fn f64_needs_its_feature() {
         ["64-bit"]
     );
     let narrow = Gpu::from_device(device, queue, &GpuOptions::default()).unwrap();
-    assert_eq!(narrow.info().precision, Precision::F32);
+    assert_eq!(narrow.engine().info().precision, Precision::F32);
 }
 
 #[test]
@@ -145,7 +147,8 @@ fn rows_beyond_the_memory_come_and_go() {
             assert!(uploaded as usize >= (items - 1024) * dims * width, "{uploaded}");
         }
         let dpp = KDpp::new(&features, 7).unwrap();
-        let [found, expected] = [&small, &whole].map(|gpu| Greedy::default().solve(&dpp, gpu).unwrap());
+        let [found, expected] =
+            [&small, &whole].map(|gpu| Greedy::default().solve(&dpp, &gpu.engine()).unwrap());
         assert_eq!(found.subset, expected.subset);
     }
 }

@@ -1,8 +1,7 @@
 //! Local search on devices that ends, or goes on, with exchanges between two parts.
 
 use partition_dpp::{
-    Features, Partition, PartitionDpp, Quota,
-    engine::{Cpu, Engine},
+    Engine, Features, Partition, PartitionDpp, Quota,
     map::{LocalSearch, Restarts, Solution, Solver},
 };
 
@@ -16,7 +15,7 @@ pub(crate) fn search(
     labels: &[usize],
     quota: &[usize],
     restarts: Restarts,
-    engine: &dyn Engine,
+    engine: &Engine,
 ) -> Solution {
     let partition = Partition::from_labels(labels).unwrap();
     let quota = Quota::new(&partition, quota.to_vec()).unwrap();
@@ -56,8 +55,8 @@ fn same_exchanges(tested: &Tested) {
     for (parts, each) in [(2, 3), (4, 40), (6, 300)] {
         let (features, labels) = traps(parts, each);
         let quota = vec![1; parts];
-        let expected = search(&features, &labels, &quota, FEW, &Cpu);
-        let found = search(&features, &labels, &quota, FEW, &*tested.engine);
+        let expected = search(&features, &labels, &quota, FEW, &Engine::cpu());
+        let found = search(&features, &labels, &quota, FEW, &tested.engine);
         assert!(expected.stats.double_swaps > 0, "no trap");
         assert_eq!(found.subset, expected.subset, "{parts} parts of {each}");
         assert_eq!(found.stats.double_swaps, expected.stats.double_swaps);
@@ -70,8 +69,8 @@ fn same_sets(tested: &Tested) {
     for (items, dims, quota) in [(600, 10, &[3, 3][..]), (2000, 20, &[5, 4, 6]), (900, 12, &[4, 4, 4])] {
         let features = Features::from_rows(items, dims, normals(items * dims, 23)).unwrap();
         let labels: Vec<usize> = (0..items).map(|item| (item + item / 5) % quota.len()).collect();
-        let expected = search(&features, &labels, quota, FEW, &Cpu);
-        let found = search(&features, &labels, quota, FEW, &*tested.engine);
+        let expected = search(&features, &labels, quota, FEW, &Engine::cpu());
+        let found = search(&features, &labels, quota, FEW, &tested.engine);
         assert_eq!(found.subset, expected.subset, "{items}×{dims}");
         assert_eq!(found.stats.swaps, expected.stats.swaps, "{items}×{dims}");
         assert_eq!(found.stats.double_swaps, expected.stats.double_swaps, "{items}×{dims}");

@@ -8,11 +8,15 @@ use std::{
 
 use faer::{Mat, c64};
 use partition_dpp::{
-    Error, Features, KDpp,
+    Engine, Error, Features, KDpp,
+    engine::low_level::Verbs,
     engine::{
-        Beyond, CandidateGrid, Cpu, Engine, FormGrid, GridRequest, Items, LeavingPairs, NodeFactors,
-        PhaseGrid, Precision, RowMap, Rows,
+        Precision,
         gpu::{Fault, Gpu, GpuOptions},
+        low_level::{
+            Beyond, CandidateGrid, FormGrid, GridRequest, Items, LeavingPairs, NodeFactors, PhaseGrid,
+            RowMap, Rows,
+        },
     },
     error::DeviceProblem,
     map::{Greedy, LocalSearch, Solver},
@@ -27,7 +31,7 @@ fn features() -> Features {
     Features::from_rows(600, 7, normals(4200, 2)).unwrap()
 }
 
-fn all<'a>(features: &'a Features) -> Rows<'a> {
+fn all(features: &Features) -> Rows<'_> {
     Rows::scaled(features, vec![Items::All(600)])
 }
 
@@ -43,8 +47,12 @@ fn assert_lost_for_ever(gpu: &Gpu) {
     let determinants = gpu.grid_determinants(&grid, GridRequest::Determinants);
     assert_error!(determinants, Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
     let dpp = KDpp::new(&features, 3).unwrap();
-    assert_error!(Greedy::default().solve(&dpp, gpu), Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
-    assert_eq!(Greedy::default().solve(&dpp, &Cpu).unwrap().subset.as_slice().len(), 3);
+    assert_error!(
+        Greedy::default().solve(&dpp, &gpu.engine()),
+        Error::Device(DeviceProblem::Lost { .. }),
+        ["lost"]
+    );
+    assert_eq!(Greedy::default().solve(&dpp, &Engine::cpu()).unwrap().subset.as_slice().len(), 3);
 }
 
 #[test]
@@ -75,7 +83,7 @@ fn a_reset_in_the_middle_of_a_search() {
     assert_error!(outcome, Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
     assert_error!(table.read(), Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
     let dpp = KDpp::new(&features, 3).unwrap();
-    let outcome = LocalSearch::default().solve(&dpp, &gpu);
+    let outcome = LocalSearch::default().solve(&dpp, &gpu.engine());
     assert_error!(outcome, Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
 }
 
@@ -133,7 +141,7 @@ fn a_loss_that_only_the_application_hears_of() {
 #[test]
 fn f64_that_divides_in_single_precision() {
     let Some(honest) = gpu(Precision::F64) else { return };
-    assert_eq!(honest.info().precision, Precision::F64);
+    assert_eq!(honest.engine().info().precision, Precision::F64);
     for (from, to, operation) in [
         ("x / y", "x * f64(1.0f / f32(y))", "division"),
         ("x / y", "x / y * 1.00000001lf", "division"),
@@ -151,7 +159,7 @@ fn f64_that_divides_in_single_precision() {
             other => panic!("{to}: {other:?}"),
         }
         let narrow = Gpu::new(&flawed).unwrap();
-        assert_eq!(narrow.info().precision, Precision::F32, "{to}");
+        assert_eq!(narrow.engine().info().precision, Precision::F32, "{to}");
         assert_eq!(narrow.row_norms(&all(&features())).unwrap().len(), 600);
     }
 }
@@ -173,7 +181,7 @@ fn swaps(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     let duals = Mat::from_fn(7, 2, |i, j| if i == j { 1.0 } else { 0.1 });
     let mut table = gpu.swap_table(rows, &[duals.as_ref()], &vec![1.0; 600])?;
     table.gains(None, &[vec![1.0, 2.0]])?;
-    let update = partition_dpp::engine::SwapUpdate {
+    let update = partition_dpp::engine::low_level::SwapUpdate {
         group: 0,
         leaving_position: 0,
         entering_position: 1,

@@ -52,7 +52,7 @@ fn every_index_is_in_bounds(precision: Precision) {
     let mut seen = Vec::new();
     for (options, largest_matrix) in options(precision) {
         let Some(gpu) = engines::open(&options, "testimony") else { return };
-        let tested = engines::tested(gpu.clone(), largest_matrix);
+        let tested = engines::tested(&gpu, largest_matrix);
         for (name, test) in tests() {
             test(&tested);
             let (ran, out_of_bounds) = testimony(&gpu);
@@ -91,7 +91,7 @@ fn an_index_out_of_bounds_is_noticed() {
             .with_witness(testifying)
             .with_patch(verb, from, to);
         let Some(gpu) = engines::open(&options, "planted faults") else { return };
-        let tested = engines::tested(gpu.clone(), 85);
+        let tested = engines::tested(&gpu, 85);
         for (_, test) in tests().filter(|(name, _)| *name == verb) {
             // Wrong indices may also give wrong values.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&tested)));
@@ -108,7 +108,7 @@ fn trusted_shaders_conform() {
         let options = GpuOptions::default().with_precision(precision);
         let Some(_) = engines::open(&options, "graphics device") else { return };
         let trusted = Gpu::new(&options).unwrap();
-        let tested = engines::tested(trusted, usize::MAX);
+        let tested = engines::tested(&trusted, usize::MAX);
         tests().for_each(|(_, test)| test(&tested));
     }
 }

@@ -1,9 +1,9 @@
 //! Draws by interpolation whose nodes are on the device: their law, the CPU's subsets, and what travels.
 
 use partition_dpp::{
-    Features, Method, Partition, PartitionDpp, Quota, Subset,
+    Engine, Features, Method, Partition, PartitionDpp, Quota, Subset,
     engine::{
-        Cpu, Engine, Precision,
+        Precision,
         gpu::{Fault, Gpu, GpuOptions},
     },
 };
@@ -31,7 +31,7 @@ impl Problem {
         Self { features, partition, quota }
     }
 
-    fn draws(&self, engine: &dyn Engine, count: u64, seed: u64) -> Vec<Subset> {
+    fn draws(&self, engine: &Engine, count: u64, seed: u64) -> Vec<Subset> {
         let dpp = PartitionDpp::new(&self.features, &self.partition, &self.quota).unwrap();
         dpp.sampler(Method::Interpolation, engine).unwrap().sample_many(count, seed).subsets().to_vec()
     }
@@ -48,7 +48,7 @@ fn p_of_law(gpu: &Gpu, items: usize, dims: usize, quota: &[usize], draws: u64) -
     let labels: Vec<usize> = (0..items).map(|i| i % quota.len()).collect();
     let (law, _) = Determinants::of_features(rows).partition_dpp(&labels, quota);
     let before = dispatches(gpu, "choose_row");
-    let subsets = problem.draws(gpu, draws, 2016);
+    let subsets = problem.draws(&gpu.engine(), draws, 2016);
     let picks = draws * quota.iter().sum::<usize>() as u64;
     assert!(dispatches(gpu, "choose_row") >= before + picks, "every pick is made on the device");
     stats::chi_square_p(subsets.iter().map(Subset::as_slice), &law)
@@ -89,7 +89,11 @@ fn subsets_are_those_of_the_cpu() {
     ] {
         let problem = Problem::new(items, dims, quota);
         let before = dispatches(&gpu, "condition_nodes");
-        assert_eq!(problem.draws(&gpu, count, 7), problem.draws(&Cpu, count, 7), "{items}×{dims}, {quota:?}");
+        assert_eq!(
+            problem.draws(&gpu.engine(), count, 7),
+            problem.draws(&Engine::cpu(), count, 7),
+            "{items}×{dims}, {quota:?}"
+        );
         assert!(dispatches(&gpu, "condition_nodes") > before);
     }
 }
@@ -99,7 +103,7 @@ fn subsets_are_those_of_the_cpu() {
 fn single_precision_keeps_its_law() {
     let Some(gpu) = gpu(Precision::F32) else { return };
     let problem = Problem::new(24, 8, &[2, 2]);
-    assert_eq!(problem.draws(&gpu, 3, 7).len(), 3);
+    assert_eq!(problem.draws(&gpu.engine(), 3, 7).len(), 3);
     assert_eq!(dispatches(&gpu, "condition_nodes"), 0);
 }
 
@@ -109,7 +113,7 @@ fn a_pick_is_one_wait_and_64_bytes() {
     for items in [2_000, 20_000] {
         let problem = Problem::new(items, 8, &[3, 4]);
         let dpp = PartitionDpp::new(&problem.features, &problem.partition, &problem.quota).unwrap();
-        let sampler = dpp.sampler(Method::Interpolation, &gpu).unwrap();
+        let sampler = dpp.sampler(Method::Interpolation, &gpu.engine()).unwrap();
         let _ = sampler.sample_many(1, 1);
         let before = gpu.traffic();
         let _ = sampler.sample_many(1, 2);
@@ -128,7 +132,7 @@ fn grids_that_fade_are_no_more_waits() {
     let Some(gpu) = gpu(Precision::F64) else { return };
     let problem = Problem::new(120, 40, &[16, 18]);
     let dpp = PartitionDpp::new(&problem.features, &problem.partition, &problem.quota).unwrap();
-    let sampler = dpp.sampler(Method::Interpolation, &gpu).unwrap();
+    let sampler = dpp.sampler(Method::Interpolation, &gpu.engine()).unwrap();
     let (before, grids) = (gpu.traffic(), dispatches(&gpu, "grid_determinants"));
     let draws = 3;
     let _ = sampler.sample_many(draws, 2);
@@ -146,7 +150,7 @@ fn draws_go_on_without_the_device() {
         let Some(gpu) = gpu(Precision::F64) else { return };
         let problem = Problem::new(600, 8, &[2, 3]);
         let dpp = PartitionDpp::new(&problem.features, &problem.partition, &problem.quota).unwrap();
-        let sampler = dpp.sampler(Method::Interpolation, &gpu).unwrap();
+        let sampler = dpp.sampler(Method::Interpolation, &gpu.engine()).unwrap();
         let _ = sampler.sample_many(1, 1);
         gpu.fake(fault);
         for subset in sampler.sample_many(3, 2).subsets() {

@@ -4,15 +4,18 @@ mod tables;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use partition_dpp::{
-    Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions, Subset,
-    Watch,
+    Engine, Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions,
+    Subset, Watch,
     engine::{
-        Cpu, Engine, Precision,
+        Precision,
         gpu::{Fault, Gpu, GpuOptions},
     },
     sample::Bound,
@@ -74,7 +77,7 @@ fn tilted() -> SamplerOptions {
 }
 
 impl Problem {
-    fn sampled<T>(&self, engine: &dyn Engine, with: impl FnOnce(&Sampler<'_>) -> T) -> T {
+    fn sampled<T>(&self, engine: &Engine, with: impl FnOnce(&Sampler) -> T) -> T {
         let partition = Partition::from_labels(&self.labels).unwrap();
         let quota = Quota::new(&partition, &self.quota).unwrap();
         let dpp = PartitionDpp::new(&self.features, &partition, &quota).unwrap();
@@ -82,26 +85,26 @@ impl Problem {
     }
 
     /// Draws on a device, with their numbers of proposals, and the proposals that the host made.
-    fn draws(&self, engine: &dyn Engine) -> (Vec<Subset>, u64, [u64; 2]) {
+    fn draws(&self, engine: &Engine) -> (Vec<Subset>, u64, [u64; 2]) {
         self.sampled(engine, |sampler| drawn(sampler, self.draws))
     }
 
     /// The same draws by the host, after the device has failed.
     fn draws_of_host(&self, precision: Precision) -> (Vec<Subset>, u64) {
         let gpu = gpu(precision).unwrap();
-        self.sampled(&gpu, |sampler| drawn_by_host(&gpu, sampler, self.draws))
+        self.sampled(&gpu.engine(), |sampler| drawn_by_host(&gpu, sampler, self.draws))
     }
 }
 
 /// Draws on a device, with their numbers of proposals, and the proposals that the host made.
-pub(crate) fn drawn(sampler: &Sampler<'_>, draws: u64) -> (Vec<Subset>, u64, [u64; 2]) {
+pub(crate) fn drawn(sampler: &Sampler, draws: u64) -> (Vec<Subset>, u64, [u64; 2]) {
     let samples = sampler.sample_many(draws, 99);
     let proposals = samples.proposals();
     (samples.into_iter().collect(), proposals, sampler.batched_proposals().unwrap())
 }
 
 /// The same draws by the host, after the device has failed.
-pub(crate) fn drawn_by_host(gpu: &Gpu, sampler: &Sampler<'_>, draws: u64) -> (Vec<Subset>, u64) {
+pub(crate) fn drawn_by_host(gpu: &Gpu, sampler: &Sampler, draws: u64) -> (Vec<Subset>, u64) {
     gpu.fake(Fault::Reset);
     let (subsets, proposals, [made, replayed]) = drawn(sampler, draws);
     assert_eq!(made, replayed, "the host made all");
@@ -115,9 +118,9 @@ fn replays(precision: Precision) -> f64 {
 
 /// Asserts that a device draws what the host does, and leaves no more than this share of the proposals to it.
 fn conform(gpu: &Gpu, problems: &[Problem], most_replayed: f64) {
-    let precision = gpu.info().precision;
+    let precision = gpu.engine().info().precision;
     for problem in problems {
-        let (found, proposals, [made, replayed]) = problem.draws(gpu);
+        let (found, proposals, [made, replayed]) = problem.draws(&gpu.engine());
         let (expected, expected_proposals) = problem.draws_of_host(precision);
         println!("{} in {precision}: {replayed} of {made} proposals replayed", problem.name);
         assert_eq!(found, expected, "{}", problem.name);
@@ -149,7 +152,7 @@ fn near_ties_are_decided_by_the_host() {
         let wide = if precision == Precision::F32 { "margin = 2.0e3 *" } else { "margin = 2.0e12 *" };
         let problems = problems();
         let Some(forced) = patched(precision, "margin = 2.0 *", wide) else { return };
-        let [made, replayed] = problems[2].draws(&forced).2;
+        let [made, replayed] = problems[2].draws(&forced.engine()).2;
         assert!(replayed > made / 20 && replayed < made, "{replayed} of {made} in {precision}");
         conform(&forced, &problems, 1.0);
         // Nothing is left to the device.
@@ -204,7 +207,7 @@ fn planted_faults_are_noticed() {
     }
 }
 
-fn with_sampler<T>(case: &Case, engine: &dyn Engine, with: impl FnOnce(&Sampler<'_>) -> T) -> T {
+fn with_sampler<T>(case: &Case, engine: &Engine, with: impl FnOnce(&Sampler) -> T) -> T {
     let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
     let quota = Quota::new(&partition, &case.quota).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
@@ -215,12 +218,12 @@ fn with_sampler<T>(case: &Case, engine: &dyn Engine, with: impl FnOnce(&Sampler<
 fn p_values(gpu: &Gpu, draws: u64) -> Vec<(String, f64)> {
     let cases = enumerable_cases();
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a method has one lifetime")]
-    let bound = |case: &Case| with_sampler(case, &Cpu, |sampler| sampler.acceptance_bound());
+    let bound = |case: &Case| with_sampler(case, &Engine::cpu(), |sampler| sampler.acceptance_bound());
     let total: f64 = cases.iter().map(bound).sum();
     let test = |case: &Case| {
         let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
         let own = (bound(case) / total * draws as f64).ceil().max(2000.0) as u64;
-        let (samples, [made, replayed]) = with_sampler(case, gpu, |sampler| {
+        let (samples, [made, replayed]) = with_sampler(case, &gpu.engine(), |sampler| {
             assert!(sampler.law_error() < 1e-9, "{}: {:e}", case.name, sampler.law_error());
             (sampler.sample_many(own, 2016), sampler.batched_proposals().unwrap())
         });
@@ -261,7 +264,7 @@ fn ten_thousand_proposals_are_one_submission_and_one_wait() {
             GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(100));
         let Some(gpu) = open(&options, "traffic") else { return };
         let (rows, draws) = (300, 4000);
-        problem("traffic", rows, 12, &[2, 3], 0).sampled(&gpu, |sampler| {
+        problem("traffic", rows, 12, &[2, 3], 0).sampled(&gpu.engine(), |sampler| {
             // Tables go up once: an entry of two words and a row for every item.
             let before = gpu.traffic();
             drop(sampler.sample_many(100, 0));
@@ -289,8 +292,8 @@ fn instalments_and_threads_do_not_matter() {
     let case = problem("instalments", 40, 4, &[1, 1], 0);
     // Across the end of a block of draws.
     let (start, end) = ((1 << 14) - 700, (1 << 14) + 300);
-    let whole = case.sampled(&gpu, |sampler| sampler.sample_many(end, 5));
-    let pieces = case.sampled(&gpu, |sampler| {
+    let whole = case.sampled(&gpu.engine(), |sampler| sampler.sample_many(end, 5));
+    let pieces = case.sampled(&gpu.engine(), |sampler| {
         let mut pieces = sampler.sample_range(start..start, 5);
         for [from, to] in [[start, start + 1], [start + 1, end - 100], [end - 100, end]] {
             // Another seed between them.
@@ -300,7 +303,7 @@ fn instalments_and_threads_do_not_matter() {
         pieces
     });
     assert_eq!(pieces.subsets(), &whole.subsets()[start as usize..]);
-    case.sampled(&gpu, |sampler| {
+    case.sampled(&gpu.engine(), |sampler| {
         std::thread::scope(|scope| {
             let many: Vec<_> = (0..2).map(|_| scope.spawn(|| sampler.sample_many(400, 5))).collect();
             for samples in many {
@@ -314,8 +317,8 @@ fn instalments_and_threads_do_not_matter() {
 fn a_watch_ends_batches() {
     let Some(gpu) = gpu(Precision::F32) else { return };
     let case = problem("watched", 60, 6, &[1, 2], 0);
-    case.sampled(&gpu, |sampler| {
-        let stop = AtomicBool::new(true);
+    case.sampled(&gpu.engine(), |sampler| {
+        let stop = Arc::new(AtomicBool::new(true));
         let watch = Watch::default().stopped_by(&stop);
         let none = sampler.sample_watched(0..100, 7, &watch).unwrap();
         assert_eq!((none.subsets().len(), none.ended()), (0, Some(Ended::Interrupted)));
@@ -330,8 +333,8 @@ fn a_watch_ends_batches() {
 fn draws_go_on_without_a_device() {
     let Some(gpu) = gpu(Precision::F64) else { return };
     let case = problem("lost", 60, 6, &[1, 2], 0);
-    let expected = case.sampled(&gpu, |sampler| sampler.sample_many(300, 7));
-    case.sampled(&gpu, |sampler| {
+    let expected = case.sampled(&gpu.engine(), |sampler| sampler.sample_many(300, 7));
+    case.sampled(&gpu.engine(), |sampler| {
         let mut found = sampler.sample_range(0..100, 7);
         gpu.fake(Fault::Reset);
         found.extend(sampler.sample_range(100..300, 7));
@@ -347,20 +350,20 @@ fn what_does_not_fit_is_drawn_one_by_one() {
         return;
     };
     let case = problem("large", 400, 24, &[2, 3, 2], 0);
-    case.sampled(&small, |sampler| assert_eq!(sampler.batched_proposals(), None));
-    case.sampled(&Cpu, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    case.sampled(&small.engine(), |sampler| assert_eq!(sampler.batched_proposals(), None));
+    case.sampled(&Engine::cpu(), |sampler| assert_eq!(sampler.batched_proposals(), None));
     let Some(gpu) = gpu(Precision::F32) else { return };
     // Eigenvectors are computed on the CPU; batches add what their random numbers have too few digits for.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a method has one lifetime")]
-    let [on_cpu, in_batches] =
-        [&Cpu as &dyn Engine, &gpu].map(|engine| case.sampled(engine, |sampler| sampler.law_error()));
+    let [on_cpu, in_batches] = [&Engine::cpu() as &Engine, &gpu.engine()]
+        .map(|engine| case.sampled(engine, |sampler| sampler.law_error()));
     assert!(in_batches > on_cpu && in_batches < on_cpu + 1e-12, "{on_cpu:e} {in_batches:e}");
     let too_many = problem("more items than fit", 300, 44, &[19, 18], 0);
-    too_many.sampled(&gpu, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    too_many.sampled(&gpu.engine(), |sampler| assert_eq!(sampler.batched_proposals(), None));
     // A k-DPP accepts every proposal.
     let model = KDpp::new(&case.features, 5).unwrap();
     let options = SamplerOptions::default().with_projection(Projection::Leverage);
-    let sampler = model.sampler(options, &gpu).unwrap();
+    let sampler = model.sampler(options, &gpu.engine()).unwrap();
     let samples = sampler.sample_many(200, 3);
     assert_eq!((samples.subsets().len(), samples.proposals()), (200, 200));
     assert!(samples.subsets().iter().all(|subset| subset.as_slice().len() == 5));

@@ -3,8 +3,13 @@
 use approx::{abs_diff_eq, relative_eq};
 use faer::{Mat, MatRef};
 use partition_dpp::{
-    Error, Features, KDpp, Method, Partition, PartitionDpp, Quota,
-    engine::{Cpu, Engine, Items, Precision, RowMap, Rows, SwapUpdate, gpu::Gpu},
+    Engine, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota,
+    engine::low_level::Verbs,
+    engine::{
+        Precision,
+        gpu::Gpu,
+        low_level::{Items, RowMap, Rows, SwapUpdate},
+    },
     error::DeviceProblem,
     map::{Greedy, LocalSearch, Solver},
 };
@@ -63,14 +68,14 @@ fn verbs_hold_numbers_of_any_size() {
             let features = features(size, apart);
             let rows = Rows::scaled(&features, groups.iter().map(|items| Items::Listed(items)).collect());
             let what = format!("rows of {size:e} and {apart:e} times that, factors of {weight:e}");
-            let norms = Cpu.row_norms(&rows).unwrap();
+            let norms = Engine::cpu().row_norms(&rows).unwrap();
             assert_close(&gpu.row_norms(&rows).unwrap(), &norms, &norms, &what);
             let entries = normals(DIMS * 3, 4);
             let factor = Mat::from_fn(DIMS, 3, |i, j| weight * entries[i * 3 + j]);
             let factors = [factor.as_ref(); 2];
             let norm = factor.norm_l2();
             let sizes: Vec<f64> = norms.iter().map(|x| norm * x.sqrt() * norm * x.sqrt()).collect();
-            let expected = Cpu.row_forms(&rows, &factors).unwrap();
+            let expected = Engine::cpu().row_forms(&rows, &factors).unwrap();
             assert_close(&gpu.row_forms(&rows, &factors).unwrap(), &expected, &sizes, &what);
             let map = RowMap { weights: &[1.0, 1e-100], factor: factor.as_ref() };
             let wide: Vec<f64> = norms
@@ -78,11 +83,11 @@ fn verbs_hold_numbers_of_any_size() {
                 .enumerate()
                 .flat_map(|(at, x)| [norm * x.sqrt() * map.weights[usize::from(at >= 20)]; 3])
                 .collect();
-            let expected = Cpu.whiten_rows(&rows, &map).unwrap();
+            let expected = Engine::cpu().whiten_rows(&rows, &map).unwrap();
             assert_close(&gpu.whiten_rows(&rows, &map).unwrap(), &expected, &wide, &what);
             for map in [None, Some(&map)] {
                 let (found, expected) =
-                    (gpu.part_grams(&rows, map).unwrap(), Cpu.part_grams(&rows, map).unwrap());
+                    (gpu.part_grams(&rows, map).unwrap(), Engine::cpu().part_grams(&rows, map).unwrap());
                 for (found, expected) in found.iter().zip(&expected) {
                     let trace: f64 = (0..expected.nrows()).map(|i| expected[(i, i)]).sum();
                     let flat = |gram: &Mat<f64>| -> Vec<f64> {
@@ -97,7 +102,7 @@ fn verbs_hold_numbers_of_any_size() {
             rows.iter_mut().for_each(|x| *x *= weight);
             let direction = [1.0 / 6.0_f64.sqrt(); DIMS];
             let mut on_cpu = rows.clone();
-            let expected = Cpu.project_rows(&mut on_cpu, &direction).unwrap();
+            let expected = Engine::cpu().project_rows(&mut on_cpu, &direction).unwrap();
             let found = gpu.project_rows(&mut rows, &direction).unwrap();
             assert_close(&found, &expected, &[30.0 * weight * weight; 50], &what);
             assert_close(&rows, &on_cpu, &[5.0 * weight; 50 * DIMS], &what);
@@ -145,13 +150,14 @@ fn swaps_hold_numbers_of_any_size() {
             residual_loss: 0.001 * size * size,
         };
         let residuals: Vec<f64> = normals(ITEMS, 5).iter().map(|x| x.abs()).collect();
-        let run = |engine: &dyn Engine, update| {
+        let run = |engine: &Engine, update| {
             let mut table = engine.swap_table(&rows, &duals, &residuals).unwrap();
             let mut found = table.gains(None, &weights).unwrap();
             found.extend(table.gains(update, &weights).unwrap());
             (found, table.read().unwrap())
         };
-        let ((found, numbers), (expected, on_cpu)) = (run(&gpu, Some(&update)), run(&Cpu, Some(&update)));
+        let ((found, numbers), (expected, on_cpu)) =
+            (run(&gpu.engine(), Some(&update)), run(&Engine::cpu(), Some(&update)));
         for (found, expected) in found.iter().zip(&expected) {
             let (found, expected) = (found[0].ratio, expected[0].ratio);
             assert!(
@@ -184,7 +190,7 @@ fn rows_beyond_single_precision_are_refused() {
         let rows = Rows::scaled(&features, vec![Items::All(ITEMS)]);
         match gpu.row_norms(&rows) {
             Ok(found) if !refused => {
-                let expected = Cpu.row_norms(&rows).unwrap();
+                let expected = Engine::cpu().row_norms(&rows).unwrap();
                 assert_close(&found, &expected, &expected, &format!("{apart:e}"));
             }
             outcome if refused => {
@@ -215,10 +221,10 @@ impl PartialEq for Near {
 fn same_or_refused<T: PartialEq + std::fmt::Debug>(
     gpu: &Gpu,
     what: &str,
-    run: impl Fn(&dyn Engine) -> Result<T, Error>,
+    run: impl Fn(&Engine) -> Result<T, Error>,
 ) -> bool {
-    let expected = run(&Cpu);
-    match (run(gpu), expected) {
+    let expected = run(&Engine::cpu());
+    match (run(&gpu.engine()), expected) {
         (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{what}"),
         (Err(error), _) if is_refusal(&error) => return false,
         (Err(found), Err(expected)) => assert_eq!(found.to_string(), expected.to_string(), "{what}"),
@@ -265,7 +271,7 @@ fn the_best_of_many_that_look_alike_is_found() {
     let row = |i: usize| [1.0 + 1e-11 * i as f64, if i == items - 1 { 1e-8 } else { 0.0 }];
     let features = Features::from_rows(items, 2, (0..items).flat_map(row).collect::<Vec<_>>()).unwrap();
     let one = KDpp::new(&features, 1).unwrap();
-    for engine in [&Cpu as &dyn Engine, &gpu] {
+    for engine in [&Engine::cpu() as &Engine, &gpu.engine()] {
         assert_eq!(Greedy::default().solve(&one, engine).unwrap().subset.as_slice(), [items - 1]);
         assert_eq!(LocalSearch::default().solve(&one, engine).unwrap().subset.as_slice(), [items - 1]);
     }

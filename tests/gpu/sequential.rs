@@ -6,9 +6,9 @@ mod tables;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use partition_dpp::{
-    Features, Partition, PartitionDpp, Quota, Sampler, Subset,
+    Engine, Features, Partition, PartitionDpp, Quota, Sampler, Subset,
     engine::{
-        Engine, Precision,
+        Precision,
         gpu::{Gpu, GpuOptions},
     },
 };
@@ -83,7 +83,7 @@ fn problems() -> Vec<Problem> {
 }
 
 impl Problem {
-    fn sampled<T>(&self, engine: &dyn Engine, with: impl FnOnce(&Sampler<'_>) -> T) -> T {
+    fn sampled<T>(&self, engine: &Engine, with: impl FnOnce(&Sampler) -> T) -> T {
         let partition = Partition::from_labels(&self.labels).unwrap();
         let quota = Quota::new(&partition, &self.quota).unwrap();
         let dpp = PartitionDpp::new(&self.features, &partition, &quota).unwrap();
@@ -91,14 +91,14 @@ impl Problem {
     }
 
     /// Draws on a device, with their numbers of proposals, and the proposals that the host made.
-    fn draws(&self, engine: &dyn Engine) -> (Vec<Subset>, u64, [u64; 2]) {
+    fn draws(&self, engine: &Engine) -> (Vec<Subset>, u64, [u64; 2]) {
         self.sampled(engine, |sampler| drawn(sampler, self.draws))
     }
 
     /// The same draws by the host, after the device has failed.
     fn draws_of_host(&self, precision: Precision) -> (Vec<Subset>, u64) {
         let gpu = gpu(precision).unwrap();
-        self.sampled(&gpu, |sampler| drawn_by_host(&gpu, sampler, self.draws))
+        self.sampled(&gpu.engine(), |sampler| drawn_by_host(&gpu, sampler, self.draws))
     }
 }
 
@@ -122,8 +122,12 @@ impl Expected {
     /// Asserts that a device keeps what the host does, and leaves no more than this share of the draws to it.
     fn conform(&self, gpu: &Gpu, most_replayed: f64) {
         for (problem, expected, expected_proposals) in &self.0 {
-            let (found, proposals, [made, replayed]) = problem.draws(gpu);
-            println!("{} in {}: {replayed} of {made} draws replayed", problem.name, gpu.info().precision);
+            let (found, proposals, [made, replayed]) = problem.draws(&gpu.engine());
+            println!(
+                "{} in {}: {replayed} of {made} draws replayed",
+                problem.name,
+                gpu.engine().info().precision
+            );
             assert!(&found == expected, "{}", problem.name);
             assert_eq!(proposals, *expected_proposals, "{}", problem.name);
             assert!(replayed as f64 <= most_replayed * made as f64, "{}: {replayed} of {made}", problem.name);
@@ -162,7 +166,7 @@ fn near_ties_are_decided_by_the_host() {
         let Some(forced) = patched(precision, &[("margin = 2.0 *", wide)]) else { return };
         let expected = Expected::of(few(), precision);
         expected.conform(&forced, 1.0);
-        let [made, replayed] = expected.0[3].0.draws(&forced).2;
+        let [made, replayed] = expected.0[3].0.draws(&forced.engine()).2;
         assert!(replayed > made / 50 && replayed < made, "{replayed} of {made} in {precision}");
     }
 }

@@ -4,14 +4,14 @@ mod problems;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use partition_dpp::{
     Error, Result, Watch,
     engine::{
-        Engine, Precision,
+        Precision,
         gpu::{Fault, Gpu, GpuOptions},
     },
     slates::{BatchedRequests, Slate},
@@ -19,7 +19,10 @@ use partition_dpp::{
 };
 
 use self::problems::{Problem, copies, in_chunks, problems, service};
-use crate::common::engines::{CHUNK, gpu, open};
+use crate::common::{
+    engines::{CHUNK, gpu, open},
+    watches::reported,
+};
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 
@@ -30,10 +33,10 @@ fn text(solved: &Result<Slate<Vec<u32>>>) -> String {
 /// Asserts that a device finds what the host does, and leaves no more than this share of the requests to it besides those
 /// that are not for devices.
 fn conform(gpu: &Gpu, problems: &[Problem], most_left: f64) {
-    let precision = gpu.info().precision;
+    let precision = gpu.engine().info().precision;
     for problem in problems {
         let (found, expected, BatchedRequests { asked, left, .. }) = problem.solved(|slates, requests| {
-            let on_device = slates.clone().with_engine(gpu);
+            let on_device = slates.clone().with_engine(&gpu.engine());
             let found = on_device.solve_many(requests);
             (found, slates.solve_many(requests), on_device.batched_requests().unwrap())
         });
@@ -83,7 +86,7 @@ fn near_ties_are_decided_by_the_host() {
 /// Requests that are left to the host.
 fn left(gpu: &Gpu, problem: &Problem) -> u64 {
     problem.solved(|slates, requests| {
-        let on_device = slates.clone().with_engine(gpu);
+        let on_device = slates.clone().with_engine(&gpu.engine());
         drop(on_device.solve_many(requests));
         on_device.batched_requests().unwrap().left
     })
@@ -173,7 +176,7 @@ fn a_block_of_requests_is_one_submission_and_one_wait() {
         let Some(gpu) = open(&options, "traffic") else { return };
         let (width, count) = (if precision == Precision::F32 { 4 } else { 8 }, 400);
         service(count).solved(|slates, requests| {
-            let slates = slates.clone().with_engine(&gpu);
+            let slates = slates.clone().with_engine(&gpu.engine());
             let before = gpu.traffic();
             drop(slates.solve_many(&requests[..1]));
             let rows = (gpu.traffic() - before).uploaded;
@@ -196,20 +199,16 @@ fn a_block_of_requests_is_one_submission_and_one_wait() {
 fn watches_end_batches_and_count_them() {
     let Some(gpu) = gpu(Precision::F32) else { return };
     service(100).solved(|slates, requests| {
-        let on_device = slates.clone().with_engine(&gpu);
-        let stop = AtomicBool::new(true);
+        let on_device = slates.clone().with_engine(&gpu.engine());
+        let stop = Arc::new(AtomicBool::new(true));
         let watch = Watch::default().stopped_by(&stop);
         let none = on_device.solve_watched(requests, &watch);
         assert!(none.iter().all(|one| matches!(one, Err(Error::Ended(Ended::Interrupted)))));
         assert_eq!(gpu.dispatches().iter().find(|(verb, _)| *verb == "slates").unwrap().1, 0);
-        stop.store(false, Ordering::Relaxed);
-        let steps = std::sync::atomic::AtomicU64::new(0);
-        let report = |progress: partition_dpp::watch::Progress| {
-            steps.fetch_max(progress.steps, Ordering::Relaxed);
-        };
-        let all = on_device.solve_watched(requests, &watch.reporting_to(&report));
+        let (watch, reports) = reported();
+        let all = on_device.solve_watched(requests, &watch);
         assert!(all.iter().all(Result::is_ok));
-        assert_eq!(steps.load(Ordering::Relaxed), 100);
+        assert_eq!(reports.lock().unwrap().iter().map(|report| report.steps).max(), Some(100));
         // Windows are not for devices; clones are counted together.
         let windows = on_device.clone().with_window(3).unwrap().solve_many(requests);
         assert_eq!(

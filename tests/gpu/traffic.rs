@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use half::f16;
 use partition_dpp::{
-    Dpp, Error, Features, Method, Partition, PartitionDpp, Quota,
+    Dpp, Engine, Error, Features, Method, Partition, PartitionDpp, Quota,
+    engine::low_level::Verbs,
     engine::{
-        Cpu, Engine, Items, Precision, Rows,
+        Precision,
         gpu::{Gpu, GpuOptions, Traffic},
+        low_level::{Items, Rows},
     },
     map::{Greedy, LocalSearch, Objective, Restarts, Solver},
 };
@@ -103,12 +105,12 @@ fn rows_go_up_as_they_are_stored() {
 /// Asserts that greedy makes so many picks in three submissions and two waits.
 #[track_caller]
 fn assert_three_submissions(model: &impl Objective, gpu: &Gpu, picks: std::ops::RangeInclusive<usize>) {
-    let first = Greedy::default().solve(model, gpu).unwrap();
+    let first = Greedy::default().solve(model, &gpu.engine()).unwrap();
     let traffic = traffic_of(gpu, || {
-        assert_eq!(Greedy::default().solve(model, gpu).unwrap().subset, first.subset);
+        assert_eq!(Greedy::default().solve(model, &gpu.engine()).unwrap().subset, first.subset);
     });
     let len = first.subset.as_slice().len();
-    println!("{}, {len} picks: {traffic:?}", gpu.info().precision);
+    println!("{}, {len} picks: {traffic:?}", gpu.engine().info().precision);
     assert!(picks.contains(&len), "{len}");
     assert!(traffic.submissions <= 3, "{traffic:?}");
     assert!(traffic.waits <= 2, "{traffic:?}");
@@ -191,7 +193,7 @@ const NUMBERS: u64 = 8 * ITEMS as u64;
 fn set_up_sends_gram_matrices_and_a_number_per_row() {
     for (method, numbers) in [(Method::Rejection, 1), (Method::Interpolation, 1)] {
         assert_traffic(&format!("set-up of {method:?}"), 2 * GRAMS + numbers * NUMBERS, 4, |problem, gpu| {
-            problem.model().sampler(method, gpu).unwrap();
+            problem.model().sampler(method, &gpu.engine()).unwrap();
         });
     }
 }
@@ -199,14 +201,14 @@ fn set_up_sends_gram_matrices_and_a_number_per_row() {
 #[test]
 fn inference_sends_sums_of_inverses_and_a_number_per_row() {
     let problem = Problem::new();
-    let refused = problem.model().with_node_budget(1.0).inference(&Cpu);
+    let refused = problem.model().with_node_budget(1.0).inference(&Engine::cpu());
     let Err(Error::NodeBudget { nodes, .. }) = refused else { panic!("{refused:?}") };
     assert!(nodes > 100.0, "inverses of {nodes} nodes would be more than what is sent");
     let of_nodes = 32 * nodes as u64;
     for precision in PRECISIONS {
         let Some(gpu) = gpu(precision) else { return };
         let model = problem.model();
-        let inference = model.inference(&gpu).unwrap();
+        let inference = model.inference(&gpu.engine()).unwrap();
         let traffic = traffic_of(&gpu, || drop(inference.inclusion_probabilities().unwrap()));
         println!("{precision}, {nodes} nodes: {traffic:?}");
         // In single precision lengths of rows, too, which bound the error.
@@ -215,7 +217,7 @@ fn inference_sends_sums_of_inverses_and_a_number_per_row() {
         assert!(traffic.waits <= waits, "{traffic:?}");
     }
     assert_traffic("inference", 3 * GRAMS + 2 * of_nodes + NUMBERS, 4, |problem, gpu| {
-        problem.model().inference(gpu).unwrap().inclusion_probabilities().unwrap();
+        problem.model().inference(&gpu.engine()).unwrap().inclusion_probabilities().unwrap();
     });
 }
 
@@ -227,11 +229,11 @@ fn a_small_part_sends_blocks_of_inverses() {
     let labels: Vec<usize> = (0..items).map(|item| item % parts).collect();
     let partition = Partition::from_labels(&labels).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 3).unwrap()).unwrap();
-    let refused = dpp.clone().with_node_budget(1.0).inference(&Cpu);
+    let refused = dpp.clone().with_node_budget(1.0).inference(&Engine::cpu());
     let Err(Error::NodeBudget { nodes, .. }) = refused else { panic!("{refused:?}") };
     // Those of the part itself follow from a quarter of them.
     let others = nodes as u64 / 4 + 1;
-    let traffic = traffic_of(&gpu, || drop(dpp.sampler(Method::Interpolation, &gpu).unwrap()));
+    let traffic = traffic_of(&gpu, || drop(dpp.sampler(Method::Interpolation, &gpu.engine()).unwrap()));
     println!("{nodes} nodes: {traffic:?}");
     let grams = (16 * parts * dims * dims) as u64;
     let [block, inverse] = [items / parts, dims].map(|size| (16 * size * size) as u64);
@@ -243,7 +245,7 @@ fn a_small_part_sends_blocks_of_inverses() {
 #[test]
 fn a_local_search_sends_swaps_and_the_items_that_matter_in_exchanges() {
     assert_traffic("local search", 1 << 13, 6, |problem, gpu| {
-        LocalSearch::default().solve(&problem.model(), gpu).unwrap();
+        LocalSearch::default().solve(&problem.model(), &gpu.engine()).unwrap();
     });
 }
 
@@ -284,9 +286,9 @@ fn swaps_are_a_wait_and_a_few_bytes_each() {
         let (features, partition) = corners(100_000, 4, alike);
         let quota = Quota::each(&partition, 2).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let stats = LocalSearch::default().solve(&dpp, &gpu).unwrap().stats;
+        let stats = LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap().stats;
         let traffic = traffic_of(&gpu, || {
-            LocalSearch::default().solve(&dpp, &gpu).unwrap();
+            LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap();
         });
         println!("{precision}: {} swaps, {} exchanges, {traffic:?}", stats.swaps, stats.double_swaps);
         assert!(stats.swaps >= 4, "{stats:?}");
@@ -304,15 +306,15 @@ fn many_swaps_are_a_few_waits() {
         let Some(gpu) = open(&options, "graphics device") else { return };
         let (features, partition) = corners(4_000, 70, apart);
         let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
-        let first = LocalSearch::default().solve(&dpp, &gpu).unwrap();
-        let greedy = traffic_of(&gpu, || drop(Greedy::default().solve(&dpp, &gpu).unwrap()));
+        let first = LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap();
+        let greedy = traffic_of(&gpu, || drop(Greedy::default().solve(&dpp, &gpu.engine()).unwrap()));
         let traffic = traffic_of(&gpu, || {
-            assert_eq!(LocalSearch::default().solve(&dpp, &gpu).unwrap().subset, first.subset);
+            assert_eq!(LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap().subset, first.subset);
         }) - greedy;
         let swaps = first.stats.swaps;
         println!("{precision}: {swaps} swaps, {traffic:?}, {greedy:?}");
         assert!(swaps >= 70, "{swaps}");
-        assert_eq!(first.subset, LocalSearch::default().solve(&dpp, &Cpu).unwrap().subset);
+        assert_eq!(first.subset, LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap().subset);
         // Swaps, the first few by themselves; the best swap of numbers computed anew; the items that matter.
         assert!(traffic.waits <= 2 + swaps / 64 + 3, "{traffic:?}");
         assert!(traffic.downloaded <= 64 * swaps + (1 << 15), "{traffic:?}");
@@ -324,9 +326,9 @@ fn exchanges_of_two_parts_send_the_items_that_matter() {
     for precision in PRECISIONS {
         let Some(gpu) = gpu(precision) else { return };
         let (features, labels) = traps(4, 25_000);
-        let stats = search(&features, &labels, &[1; 4], Restarts::None, &gpu).stats;
+        let stats = search(&features, &labels, &[1; 4], Restarts::None, &gpu.engine()).stats;
         let traffic = traffic_of(&gpu, || {
-            search(&features, &labels, &[1; 4], Restarts::None, &gpu);
+            search(&features, &labels, &[1; 4], Restarts::None, &gpu.engine());
         });
         println!("{precision}: {} exchanges, {traffic:?}", stats.double_swaps);
         assert!(stats.double_swaps >= 2, "{stats:?}");

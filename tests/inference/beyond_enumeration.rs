@@ -1,7 +1,7 @@
 //! Inference where nothing can be enumerated: against samples, and by independent routes.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{Features, KDpp, Method, Partition, PartitionDpp, Quota, engine::Cpu};
+use partition_dpp::{Engine, Features, KDpp, Method, Partition, PartitionDpp, Quota};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -37,8 +37,8 @@ fn marginals_agree_with_tilted_rejection() {
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::each(&partition, 5).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let marginals = dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap();
-    let samples = dpp.sampler(Method::Rejection, &Cpu).unwrap().sample_many(DRAWS, 3);
+    let marginals = dpp.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap();
+    let samples = dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap().sample_many(DRAWS, 3);
 
     let mut rng = StdRng::seed_from_u64(1);
     for part in 0..3 {
@@ -73,8 +73,8 @@ fn independent_routes_to_the_partition_function_agree() {
         let partition = Partition::from_labels(&labels).unwrap();
         let quota = Quota::new(&partition, &counts).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let torus = dpp.log_partition_function(&Cpu).unwrap();
-        let phases = dpp.log_partition_function_by_phases(&Cpu).unwrap();
+        let torus = dpp.log_partition_function(&Engine::cpu()).unwrap();
+        let phases = dpp.log_partition_function_by_phases(&Engine::cpu()).unwrap();
         let gap = (torus.value - phases.value).abs();
         println!("{counts:?}: ln Z = {}, routes differ by {gap:.1e}, said {:.1e}", torus.value, torus.error);
         assert!(
@@ -82,7 +82,8 @@ fn independent_routes_to_the_partition_function_agree() {
             "{torus:?} {phases:?}"
         );
         if parts == 1 {
-            let k_dpp = KDpp::new(&features, 7).unwrap().inference(&Cpu).unwrap().log_partition_function();
+            let k_dpp =
+                KDpp::new(&features, 7).unwrap().inference(&Engine::cpu()).unwrap().log_partition_function();
             assert!(
                 abs_diff_eq!(torus.value, k_dpp.value, epsilon = 1e-10 * torus.value.abs()),
                 "{torus:?} {k_dpp:?}"

@@ -1,7 +1,7 @@
 //! Exact probabilities against exact arithmetic and enumeration.
 
 use approx::{abs_diff_eq, relative_eq};
-use partition_dpp::{Dpp, Features, KDpp, Partition, PartitionDpp, Quota, Subset, engine::Cpu};
+use partition_dpp::{Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota, Subset};
 
 use crate::common::{Case, enumerable_cases, known_answers, oracle};
 
@@ -22,7 +22,7 @@ fn partition_dpp_of_every_known_answer() {
     for case in known_answers() {
         let (features, partition, quota) = model(&case);
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let inference = dpp.inference(&Cpu).unwrap();
+        let inference = dpp.inference(&Engine::cpu()).unwrap();
         let log_z = inference.log_partition_function();
         let error = (log_z.value - case.log_z).abs();
         assert!(
@@ -38,7 +38,7 @@ fn partition_dpp_of_every_known_answer() {
             case.name,
             log_z.error
         );
-        let phases = dpp.log_partition_function_by_phases(&Cpu).unwrap();
+        let phases = dpp.log_partition_function_by_phases(&Engine::cpu()).unwrap();
         assert!(
             relative_eq!(phases.value, case.log_z, epsilon = 0.0, max_relative = 1e-10),
             "{}: by phases {}",
@@ -82,7 +82,7 @@ fn dpp_and_k_dpp_against_enumeration() {
         let k = case.quota.iter().sum();
         let laws = [case.oracle().law(|_| 1.0, |_| true), case.oracle().law(|_| 1.0, |set| set.len() == k)];
         let (dpp, k_dpp) = (Dpp::new(&features).unwrap(), KDpp::new(&features, k).unwrap());
-        let inferences = [dpp.inference(&Cpu).unwrap(), k_dpp.inference(&Cpu).unwrap()];
+        let inferences = [dpp.inference(&Engine::cpu()).unwrap(), k_dpp.inference(&Engine::cpu()).unwrap()];
         for ((law, log_z), inference) in laws.iter().zip(&inferences) {
             let found = inference.log_partition_function();
             assert!(

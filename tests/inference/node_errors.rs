@@ -1,16 +1,12 @@
 //! Budgets of nodes, and systems of nodes, broken once: the variant, its fields and its message.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use approx::{assert_abs_diff_eq, relative_eq};
 use partition_dpp::{
-    Dpp, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, SamplerOptions, Watch,
-    engine::{Cpu, Watched, c64},
-    polynomial::CircleVandermonde,
-    watch::{Progress, Step},
+    Dpp, Engine, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, SamplerOptions, engine::c64,
+    polynomial::CircleVandermonde, watch::Step,
 };
 
-use crate::common::random::normals;
+use crate::common::{random::normals, watches::reported};
 
 /// Parts of two generic items each.
 fn pairs(parts: usize, dims: usize) -> (Features, Partition) {
@@ -26,29 +22,33 @@ fn too_many_nodes_are_refused_with_their_number() {
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().with_node_budget(12.0);
     // Five phases of the total, two for every other part, conjugates counted once.
     let text = "interpolation needs 2.000e1 nodes, more than the budget of 1.200e1";
-    assert_error!(dpp.inference(&Cpu), Error::NodeBudget { nodes: 20.0, budget: 12.0 }, [text]);
-    assert_error!(dpp.log_partition_function(&Cpu), Error::NodeBudget { nodes: 20.0, .. }, [text]);
+    assert_error!(dpp.inference(&Engine::cpu()), Error::NodeBudget { nodes: 20.0, budget: 12.0 }, [text]);
+    assert_error!(dpp.log_partition_function(&Engine::cpu()), Error::NodeBudget { nodes: 20.0, .. }, [text]);
     assert_error!(
-        dpp.clone().with_node_budget(3.0).log_partition_function_by_phases(&Cpu),
+        dpp.clone().with_node_budget(3.0).log_partition_function_by_phases(&Engine::cpu()),
         Error::NodeBudget { nodes: 4.0, budget: 3.0 },
         ["4.000e0 nodes"]
     );
     assert_error!(
-        dpp.sampler(Method::Interpolation, &Cpu),
+        dpp.sampler(Method::Interpolation, &Engine::cpu()),
         Error::NodeBudget { budget: 12.0, .. },
         ["1.200e1"]
     );
-    assert_error!(dpp.conditionals(Method::Auto, &Cpu), Error::NodeBudget { budget: 12.0, .. }, ["1.200e1"]);
+    assert_error!(
+        dpp.conditionals(Method::Auto, &Engine::cpu()),
+        Error::NodeBudget { budget: 12.0, .. },
+        ["1.200e1"]
+    );
     let hurried = SamplerOptions::default().with_proposal_budget(1.0);
     assert_error!(
-        dpp.sampler(hurried, &Cpu),
+        dpp.sampler(hurried, &Engine::cpu()),
         Error::ProposalBudget { expected, budget: 1.0, nodes, node_budget: 12.0 }
             if expected > 1.0 && nodes >= 20.0,
         ["proposals", "budget of 1.000e0", "nodes, more than the budget of 1.200e1"]
     );
     // From sizes alone, 4^4 / 4! proposals.
     assert_abs_diff_eq!(dpp.plan(hurried).unwrap().unwrap().proposals, 32.0 / 3.0, epsilon = 1e-12);
-    assert!(dpp.with_node_budget(20.0).inference(&Cpu).is_ok());
+    assert!(dpp.with_node_budget(20.0).inference(&Engine::cpu()).is_ok());
 }
 
 #[test]
@@ -57,11 +57,8 @@ fn a_law_of_too_many_parts_is_refused_at_once() {
     let (features, partition) = pairs(25, 50);
     let (dpp, k_dpp) = (Dpp::new(&features).unwrap(), KDpp::new(&features, 10).unwrap());
     let quota = Quota::each(&partition, 1).unwrap();
-    let nodes = AtomicU64::new(0);
-    let report = |reached: Progress| {
-        nodes.fetch_add(u64::from(reached.step != Step::Row), Ordering::Relaxed);
-    };
-    let watched = Watched::new(&Cpu, Watch::default().reporting_to(&report));
+    let (watch, reports) = reported();
+    let watched = Engine::cpu().watched(&watch);
     let right = |nodes: f64| relative_eq!(nodes, 3_f64.powi(25) / 2.0, epsilon = 0.0, max_relative = 1e-9);
     let text = "more than the budget of 1.000e6";
     assert_error!(
@@ -81,7 +78,7 @@ fn a_law_of_too_many_parts_is_refused_at_once() {
         Error::NodeBudget { nodes: 218_103_808.0, budget: 1e6 },
         ["2.181e8 nodes", text]
     );
-    assert_eq!(nodes.into_inner(), 0);
+    assert!(reports.lock().unwrap().iter().all(|report| report.step == Step::Row));
 }
 
 #[test]

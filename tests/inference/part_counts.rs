@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use approx::abs_diff_eq;
-use partition_dpp::{Dpp, Error, Estimate, KDpp, PartCounts, Partition, Quota, Result, engine::Cpu};
+use partition_dpp::{Dpp, Engine, Error, Estimate, KDpp, PartCounts, Partition, Quota, Result};
 
 use crate::common::{
     Case,
@@ -125,8 +125,8 @@ fn k_dpp() {
         for condition in Condition::zoo(&whole, &case.labels).into_iter().chain([free]) {
             let (law, _) = condition.apply(&whole);
             let dpp = conditioned!(KDpp::new(&features, k).unwrap(), condition).unwrap();
-            let found = dpp.part_counts(&partition, &Cpu).unwrap();
-            let chance = |quota: &Quota| dpp.probability_of(&partition, quota, &Cpu);
+            let found = dpp.part_counts(&partition, &Engine::cpu()).unwrap();
+            let chance = |quota: &Quota| dpp.probability_of(&partition, quota, &Engine::cpu());
             worst.check("k-DPP", &case, (&condition, &law), Some(k), &found, chance);
         }
     }
@@ -144,8 +144,8 @@ fn dpp() {
         for condition in Condition::zoo(&whole, &case.labels).into_iter().chain([free]) {
             let (law, _) = condition.apply(&whole);
             let dpp = conditioned!(Dpp::new(&features).unwrap(), condition).unwrap();
-            let found = dpp.part_counts(&partition, &Cpu).unwrap();
-            let chance = |quota: &Quota| dpp.probability_of(&partition, quota, &Cpu);
+            let found = dpp.part_counts(&partition, &Engine::cpu()).unwrap();
+            let chance = |quota: &Quota| dpp.probability_of(&partition, quota, &Engine::cpu());
             worst.check("DPP", &case, (&condition, &law), None, &found, chance);
         }
     }
@@ -166,18 +166,21 @@ fn quotas_that_cannot_be_met_have_no_chance() {
     let zero = |chance: Estimate<f64>| chance.value.total_cmp(&0.0).is_eq();
     for counts in [[3, 2], [5, 0], [5, 5]] {
         // Above the rank, 4.
-        assert!(zero(dpp.probability_of(&partition, &quota(&counts), &Cpu).unwrap()), "{counts:?}");
+        assert!(zero(dpp.probability_of(&partition, &quota(&counts), &Engine::cpu()).unwrap()), "{counts:?}");
     }
     for counts in [[2, 1], [0, 1], [3, 2]] {
         // Another total.
-        assert!(zero(k_dpp.probability_of(&partition, &quota(&counts), &Cpu).unwrap()), "{counts:?}");
+        assert!(
+            zero(k_dpp.probability_of(&partition, &quota(&counts), &Engine::cpu()).unwrap()),
+            "{counts:?}"
+        );
     }
     // Against a condition.
     let given = k_dpp.clone().including(&[0, 1]).unwrap();
-    assert!(zero(given.probability_of(&partition, &quota(&[1, 3]), &Cpu).unwrap()));
+    assert!(zero(given.probability_of(&partition, &quota(&[1, 3]), &Engine::cpu()).unwrap()));
     let given = k_dpp.clone().excluding(&[0, 1, 2]).unwrap();
-    assert!(zero(given.probability_of(&partition, &quota(&[3, 1]), &Cpu).unwrap()));
-    assert!(!zero(k_dpp.probability_of(&partition, &quota(&[3, 1]), &Cpu).unwrap()));
+    assert!(zero(given.probability_of(&partition, &quota(&[3, 1]), &Engine::cpu()).unwrap()));
+    assert!(!zero(k_dpp.probability_of(&partition, &quota(&[3, 1]), &Engine::cpu()).unwrap()));
 }
 
 #[test]
@@ -188,7 +191,7 @@ fn quotas_beyond_the_rank_that_is_left_have_no_chance() {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, [2, 3, 3]).unwrap();
     let dpp = Dpp::new(&features).unwrap().including(&[8, 11]).unwrap();
-    let chance = dpp.probability_of(&partition, &quota, &Cpu);
+    let chance = dpp.probability_of(&partition, &quota, &Engine::cpu());
     assert!(matches!(chance, Ok(ref chance) if chance.value.total_cmp(&0.0).is_eq()), "{chance:?}");
 }
 
@@ -203,13 +206,13 @@ fn a_partition_of_other_items_is_refused() {
     let refused = |result: Result<PartCounts>| {
         assert_error!(result, Error::LabelCount { items: 10, labels: 3 }, [texts[0], texts[1]]);
     };
-    refused(dpp.part_counts(&partition, &Cpu));
-    refused(k_dpp.part_counts(&partition, &Cpu));
+    refused(dpp.part_counts(&partition, &Engine::cpu()));
+    refused(k_dpp.part_counts(&partition, &Engine::cpu()));
     let refused = |result: Result<Estimate<f64>>| {
         assert_error!(result, Error::LabelCount { items: 10, labels: 3 }, [texts[0], texts[1]]);
     };
-    refused(dpp.probability_of(&partition, &quota, &Cpu));
-    refused(k_dpp.probability_of(&partition, &quota, &Cpu));
+    refused(dpp.probability_of(&partition, &quota, &Engine::cpu()));
+    refused(k_dpp.probability_of(&partition, &quota, &Engine::cpu()));
 }
 
 #[test]
@@ -219,7 +222,7 @@ fn planted_faults_are_far_off() {
     let k_dpp = KDpp::new(&features, 5).unwrap();
     let expected = table(&case.oracle().k_dpp(5), &case.labels, 3);
     let counts_of = |dpp: &KDpp, labels: &[usize]| {
-        dpp.part_counts(&Partition::from_labels(labels).unwrap(), &Cpu).unwrap()
+        dpp.part_counts(&Partition::from_labels(labels).unwrap(), &Engine::cpu()).unwrap()
     };
     assert!(gap(&counts_of(&k_dpp, &case.labels), &expected) <= 1e-12);
     let mut shifted = case.labels.clone();

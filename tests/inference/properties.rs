@@ -4,7 +4,7 @@ use std::f64::consts::LN_2;
 
 use approx::abs_diff_eq;
 use nalgebra::DMatrix;
-use partition_dpp::{Dpp, Inference, KDpp, PartitionDpp, Quota, Result, Subset, engine::Cpu};
+use partition_dpp::{Dpp, Engine, Inference, KDpp, PartitionDpp, Quota, Result, Subset};
 use proptest::{prelude::*, test_runner::TestCaseResult};
 
 use crate::common::{
@@ -35,7 +35,7 @@ struct Found {
 }
 
 impl Found {
-    fn of(inference: &Inference<'_>) -> Self {
+    fn of(inference: &Inference) -> Self {
         let marginals = inference.inclusion_probabilities().unwrap().value;
         Self { log_z: inference.log_partition_function().value, marginals }
     }
@@ -66,7 +66,7 @@ impl Model {
         &self,
         law: Law,
         (included, excluded): (&[usize], &[usize]),
-        body: impl FnOnce(&Inference<'_>) -> T,
+        body: impl FnOnce(&Inference) -> T,
     ) -> Result<T> {
         let (features, partition) = (self.features(), self.partition());
         let quota = Quota::new(&partition, &self.quota)?;
@@ -74,11 +74,14 @@ impl Model {
             Law::Quota => PartitionDpp::new(&features, &partition, &quota)?
                 .including(included)?
                 .excluding(excluded)?
-                .inference(&Cpu)?,
-            Law::Size => {
-                KDpp::new(&features, self.k())?.including(included)?.excluding(excluded)?.inference(&Cpu)?
+                .inference(&Engine::cpu())?,
+            Law::Size => KDpp::new(&features, self.k())?
+                .including(included)?
+                .excluding(excluded)?
+                .inference(&Engine::cpu())?,
+            Law::Any => {
+                Dpp::new(&features)?.including(included)?.excluding(excluded)?.inference(&Engine::cpu())?
             }
-            Law::Any => Dpp::new(&features)?.including(included)?.excluding(excluded)?.inference(&Cpu)?,
         };
         Ok(body(&inference))
     }
@@ -183,7 +186,7 @@ proptest! {
         let items = model.items();
         prop_assume!(items <= 12);
         for law in LAWS {
-            let enumerate = |inference: &Inference<'_>| {
+            let enumerate = |inference: &Inference| {
                 let (mut total, mut marginals) = (0.0, vec![0.0; items]);
                 for mask in 0_u32..1 << items {
                     let set: Vec<usize> = (0..items).filter(|i| mask >> i & 1 == 1).collect();

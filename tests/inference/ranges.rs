@@ -2,8 +2,8 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq, relative_eq};
 use partition_dpp::{
-    Dpp, Error, Estimate, Features, Inference, KDpp, Partition, PartitionDpp, Quota, Subset,
-    data::LabelCopies, engine::Cpu,
+    Dpp, Engine, Error, Estimate, Features, Inference, KDpp, Partition, PartitionDpp, Quota, Subset,
+    data::LabelCopies,
 };
 
 use crate::common::{
@@ -15,7 +15,7 @@ use crate::common::{
 };
 
 /// Normaliser, inclusion probabilities and log-probabilities; the largest gaps of the first two.
-fn check(inference: &Inference<'_>, law: &Law, log_z: f64, items: usize, what: &str) -> (f64, f64) {
+fn check(inference: &Inference, law: &Law, log_z: f64, items: usize, what: &str) -> (f64, f64) {
     let found = inference.log_partition_function();
     let z_gap = (found.value - log_z).abs();
     assert!(z_gap <= 1e-10 * (1.0 + log_z.abs()), "{what}: {found:?}, expected {log_z}");
@@ -53,7 +53,7 @@ fn agrees_with_enumeration() {
             let (law, log_z) = oracle.law(|_| 1.0, allowed);
             let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let what = format!("{}, {name}", case.name);
-            let inference = model.inference(&Cpu).unwrap();
+            let inference = model.inference(&Engine::cpu()).unwrap();
             let gaps = check(&inference, &law, log_z, case.items(), &what);
             worst = (worst.0.max(gaps.0), worst.1.max(gaps.1));
             checks += 1;
@@ -69,7 +69,13 @@ fn agrees_with_enumeration() {
                 if log_share > -20.0 {
                     let dpp = conditioned!(model.clone(), condition).unwrap();
                     let what = format!("{what}, {condition:?}");
-                    check(&dpp.inference(&Cpu).unwrap(), &law, log_z + log_share, case.items(), &what);
+                    check(
+                        &dpp.inference(&Engine::cpu()).unwrap(),
+                        &law,
+                        log_z + log_share,
+                        case.items(),
+                        &what,
+                    );
                     checks += 1;
                 }
             }
@@ -87,8 +93,10 @@ fn exact_ranges_are_a_quota() {
         let ranges: Vec<_> = case.quota.iter().map(|&count| count..=count).collect();
         let ranges = Quota::new(&partition, &ranges).unwrap();
         let counts = Quota::new(&partition, &case.quota).unwrap();
-        let expected = PartitionDpp::new(&features, &partition, &counts).unwrap().inference(&Cpu).unwrap();
-        let found = PartitionDpp::new(&features, &partition, &ranges).unwrap().inference(&Cpu).unwrap();
+        let expected =
+            PartitionDpp::new(&features, &partition, &counts).unwrap().inference(&Engine::cpu()).unwrap();
+        let found =
+            PartitionDpp::new(&features, &partition, &ranges).unwrap().inference(&Engine::cpu()).unwrap();
         let log_z = found.log_partition_function();
         let gap = (log_z.value - case.log_z).abs();
         assert!(gap <= log_z.error + 1e-12 && log_z.error < 1e-9, "{}: {log_z:?}, {}", case.name, case.log_z);
@@ -109,7 +117,7 @@ fn ranges_that_allow_everything_are_no_ranges() {
         let open = Quota::new(&partition, &open).unwrap();
         let k: usize = case.quota.iter().sum();
         let of_size = open.clone().with_total(k).unwrap();
-        let compare = |found: Inference<'_>, expected: Inference<'_>| {
+        let compare = |found: Inference, expected: Inference| {
             let (z, expected_z) = (found.log_partition_function(), expected.log_partition_function());
             let tolerance = 1e-11 * (1.0 + expected_z.value.abs());
             assert!(
@@ -122,10 +130,11 @@ fn ranges_that_allow_everything_are_no_ranges() {
                 assert!(abs_diff_eq!(*found, expected, epsilon = 1e-10), "{}: {found} {expected}", case.name);
             }
         };
-        let ranges =
-            |quota| PartitionDpp::new(&features, &partition, quota).unwrap().inference(&Cpu).unwrap();
-        compare(ranges(&open), Dpp::new(&features).unwrap().inference(&Cpu).unwrap());
-        compare(ranges(&of_size), KDpp::new(&features, k).unwrap().inference(&Cpu).unwrap());
+        let ranges = |quota| {
+            PartitionDpp::new(&features, &partition, quota).unwrap().inference(&Engine::cpu()).unwrap()
+        };
+        compare(ranges(&open), Dpp::new(&features).unwrap().inference(&Engine::cpu()).unwrap());
+        compare(ranges(&of_size), KDpp::new(&features, k).unwrap().inference(&Engine::cpu()).unwrap());
     }
 }
 
@@ -140,13 +149,14 @@ fn ranges_are_sums_over_counts() {
     for (a, b) in (3..=5).flat_map(|a| (0..=4).map(move |b| (a, b))) {
         let quota = Quota::new(&partition, [a, b, 2]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let inference = dpp.inference(&Cpu).unwrap();
+        let inference = dpp.inference(&Engine::cpu()).unwrap();
         let marginals = inference.inclusion_probabilities().unwrap().value;
         of_counts.push((a + b + 2, inference.log_partition_function().value, marginals));
     }
     for total in [None, Some(8), Some(11)] {
         let ranges = total.map_or(ranges.clone(), |k| ranges.clone().with_total(k).unwrap());
-        let inference = PartitionDpp::new(&features, &partition, &ranges).unwrap().inference(&Cpu).unwrap();
+        let inference =
+            PartitionDpp::new(&features, &partition, &ranges).unwrap().inference(&Engine::cpu()).unwrap();
         let some: Vec<_> =
             of_counts.iter().filter(|(k, _, _)| total.is_none_or(|total| total == *k)).collect();
         let largest = some.iter().map(|(_, log_z, _)| *log_z).fold(f64::NEG_INFINITY, f64::max);
@@ -169,8 +179,8 @@ fn nodes_are_bounded() {
     let quota = |ranges: Vec<std::ops::RangeInclusive<usize>>| Quota::new(&partition, &ranges).unwrap();
     let narrow = quota(vec![1..=2; 10]);
     let dpp = PartitionDpp::new(&features, &partition, &narrow).unwrap();
-    assert_error!(dpp.inference(&Cpu).map(|_| ()), Error::NodeBudget { .. }, ["nodes", "1.000e6"]);
-    let tight = dpp.with_node_budget(5.0).inference(&Cpu).map(|_| ());
+    assert_error!(dpp.inference(&Engine::cpu()).map(|_| ()), Error::NodeBudget { .. }, ["nodes", "1.000e6"]);
+    let tight = dpp.with_node_budget(5.0).inference(&Engine::cpu()).map(|_| ());
     assert_error!(tight, Error::NodeBudget { budget: 5.0, .. }, ["5.000e0"]);
     // Parts whose range binds nothing take one node each.
     let mut ranges = vec![0..=20; 10];
@@ -179,10 +189,11 @@ fn nodes_are_bounded() {
     let inference = PartitionDpp::new(&features, &partition, &free).unwrap().with_node_budget(30.0);
     let of_six = free.clone().with_total(6).unwrap();
     let of_six = PartitionDpp::new(&features, &partition, &of_six).unwrap().with_node_budget(100.0);
-    let marginals = of_six.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value;
+    let marginals = of_six.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap().value;
     assert_abs_diff_eq!(marginals.iter().sum::<f64>(), 6.0, epsilon = 1e-10);
-    let sum: f64 = inference.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value.iter().sum();
-    let counted = Dpp::new(&features).unwrap().part_counts(&partition.clone(), &Cpu);
+    let sum: f64 =
+        inference.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap().value.iter().sum();
+    let counted = Dpp::new(&features).unwrap().part_counts(&partition.clone(), &Engine::cpu());
     assert_error!(counted, Error::NodeBudget { .. }, ["nodes"]);
     assert!((20.0..40.0).contains(&sum), "{sum}");
 }
@@ -197,7 +208,7 @@ fn labels_may_be_forgotten() {
     let features = copies.features(&items).unwrap();
     let quota = Quota::new(copies.partition(), &[0..=1, 1..=2]).unwrap();
     let inference =
-        PartitionDpp::new(&features, copies.partition(), &quota).unwrap().inference(&Cpu).unwrap();
+        PartitionDpp::new(&features, copies.partition(), &quota).unwrap().inference(&Engine::cpu()).unwrap();
     let mut sum = 0.0;
     for mask in 0_u32..1 << 5 {
         let set: Vec<usize> = (0..5).filter(|i| mask >> i & 1 == 1).collect();

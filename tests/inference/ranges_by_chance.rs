@@ -1,6 +1,6 @@
 //! How likely a DPP or a k-DPP is to meet ranges of part counts by itself.
 
-use partition_dpp::{Dpp, Features, KDpp, Partition, Quota, engine::Cpu};
+use partition_dpp::{Dpp, Engine, Features, KDpp, Partition, Quota};
 
 use crate::common::{enumerable_cases, oracle, random::normals, ranges::shapes};
 
@@ -12,8 +12,8 @@ fn agrees_with_enumeration_and_with_the_law_of_counts() {
         let (features, oracle) = (case.features(), case.oracle());
         let k: usize = case.quota.iter().sum();
         let (dpp, k_dpp) = (Dpp::new(&features).unwrap(), KDpp::new(&features, k).unwrap());
-        let of_any = dpp.part_counts(&partition, &Cpu).unwrap();
-        let of_k = k_dpp.part_counts(&partition, &Cpu).unwrap();
+        let of_any = dpp.part_counts(&partition, &Engine::cpu()).unwrap();
+        let of_k = k_dpp.part_counts(&partition, &Engine::cpu()).unwrap();
         let (any, given_k) = (oracle.dpp(), oracle.k_dpp(k));
         for shape in shapes(case, &partition) {
             let quota = &shape.quota;
@@ -22,8 +22,8 @@ fn agrees_with_enumeration_and_with_the_law_of_counts() {
                 law.iter().filter(|(set, _)| quota.allows(&counts(set))).map(|(_, p)| p).sum()
             };
             let laws = [
-                (dpp.probability_of(&partition, quota, &Cpu).unwrap(), &of_any, within(&any)),
-                (k_dpp.probability_of(&partition, quota, &Cpu).unwrap(), &of_k, within(&given_k)),
+                (dpp.probability_of(&partition, quota, &Engine::cpu()).unwrap(), &of_any, within(&any)),
+                (k_dpp.probability_of(&partition, quota, &Engine::cpu()).unwrap(), &of_k, within(&given_k)),
             ];
             for (found, counts, expected) in laws {
                 let gap = (found.value - expected).abs();
@@ -54,7 +54,7 @@ fn what_cannot_be_has_probability_zero() {
     let k_dpp = |k: usize| KDpp::new(&features, k).unwrap();
     let zero = |dpp: KDpp, quota: &Quota| {
         // What the k-DPP borrows lives as long as the test.
-        let found = dpp.probability_of(&partition, quota, &Cpu).unwrap();
+        let found = dpp.probability_of(&partition, quota, &Engine::cpu()).unwrap();
         assert_eq!((found.value.to_bits(), found.error.to_bits()), (0, 0));
     };
     // Fewer items than the least counts; another total; more of a part than is left; items that are too many.
@@ -63,7 +63,7 @@ fn what_cannot_be_has_probability_zero() {
     zero(k_dpp(3).excluding(&[4, 5, 6]).unwrap(), &quota);
     zero(k_dpp(4).including(&[0, 1, 2]).unwrap(), &quota);
     let five = Quota::new(&partition, &[2..=4, 3..=4]).unwrap();
-    let chance = Dpp::new(&features).unwrap().probability_of(&partition, &five, &Cpu).unwrap();
+    let chance = Dpp::new(&features).unwrap().probability_of(&partition, &five, &Engine::cpu()).unwrap();
     assert_eq!(chance.value.to_bits(), 0);
-    assert!(k_dpp(3).probability_of(&partition, &quota, &Cpu).unwrap().value > 0.1);
+    assert!(k_dpp(3).probability_of(&partition, &quota, &Engine::cpu()).unwrap().value > 0.1);
 }

@@ -4,7 +4,7 @@
 use approx::{abs_diff_eq, relative_eq};
 use nalgebra::DMatrix;
 use partition_dpp::{
-    Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, SamplerOptions, engine,
+    Engine, Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, SamplerOptions,
     polynomial::ConditionalBernoulli,
 };
 use rand::{SeedableRng, distr::Distribution, rngs::StdRng};
@@ -60,7 +60,7 @@ fn marginals_at_3000_items_agree_with_an_independent_sampler() {
         let draws = if way == Projection::Leverage { DRAWS } else { DRAWS / 10 };
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let sampler =
-            dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &engine::Cpu).unwrap();
+            dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &Engine::cpu()).unwrap();
         let samples = sampler.sample_many(draws, 4);
         let ours = item_counts(samples.subsets().iter().map(partition_dpp::Subset::as_slice), items);
         let ours: Vec<f64> = ours.iter().map(|count| count * (DRAWS / draws) as f64).collect();
@@ -182,7 +182,7 @@ fn large_k_dpps_are_unbiased_at_any_scale() {
                 let features = Features::from_rows(items, dims, &scaled).unwrap();
                 let k_dpp = KDpp::new(&features, k).unwrap();
                 let samples = k_dpp
-                    .sampler(SamplerOptions::default(), &engine::Cpu)
+                    .sampler(SamplerOptions::default(), &Engine::cpu())
                     .unwrap()
                     .sample_many(draws, k as u64);
                 assert!(samples.subsets().iter().all(|subset| subset.len() == k));

@@ -2,8 +2,7 @@
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    Error, Features, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Error, Features, Partition, PartitionDpp, Quota,
     map::{CoreSet, CoreSetUnion, LocalSearch, Restarts, Solution, Solver, UpperBound},
 };
 
@@ -49,7 +48,9 @@ impl Shards {
         let shard = |from: usize| (from, self.items().min(from + self.size));
         starts
             .map(shard)
-            .map(|(from, to)| make(&self.features(from, to), &self.partition(from, to), total, &Cpu).unwrap())
+            .map(|(from, to)| {
+                make(&self.features(from, to), &self.partition(from, to), total, &Engine::cpu()).unwrap()
+            })
             .collect()
     }
 }
@@ -57,8 +58,9 @@ impl Shards {
 fn solve(features: &Features, partition: &Partition, quota: &[usize]) -> (Solution, f64) {
     let quota = Quota::new(partition, quota).unwrap();
     let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
-    let solution = LocalSearch::default().with_restarts(Restarts::Count(5)).solve(&dpp, &Cpu).unwrap();
-    let bound = UpperBound::default().certify(&dpp, &Cpu).unwrap().upper_bound;
+    let solution =
+        LocalSearch::default().with_restarts(Restarts::Count(5)).solve(&dpp, &Engine::cpu()).unwrap();
+    let bound = UpperBound::default().certify(&dpp, &Engine::cpu()).unwrap().upper_bound;
     (solution, bound)
 }
 
@@ -147,7 +149,7 @@ fn awkward_shards() {
     let features = Features::from_rows(6, 2, rows).unwrap();
     let partition = Partition::from_labels(&["a", "a", "a", "b", "b", "c"]).unwrap();
     for make in [CoreSet::by_greedy, CoreSet::by_local_search] {
-        let core = make(&features, &partition, 3, &Cpu).unwrap();
+        let core = make(&features, &partition, 3, &Engine::cpu()).unwrap();
         assert_eq!(core.items(), [2, 5]);
         let again = CoreSet::union(&[core.clone(), core]).unwrap();
         assert_eq!(again.partition().names(), ["a", "c"]);
@@ -161,13 +163,17 @@ fn what_is_refused() {
     let wide = Features::from_rows(2, 3, vec![1.0; 6]).unwrap();
     let (two, three) = (["a", "b"], ["a", "b", "c"]);
     let (two, three) = (Partition::from_labels(&two).unwrap(), Partition::from_labels(&three).unwrap());
-    let core = |features: &Features| CoreSet::by_greedy(features, &two, 1, &Cpu).unwrap();
+    let core = |features: &Features| CoreSet::by_greedy(features, &two, 1, &Engine::cpu()).unwrap();
     assert_error!(
-        CoreSet::by_greedy(&features, &three, 1, &Cpu),
+        CoreSet::by_greedy(&features, &three, 1, &Engine::cpu()),
         Error::LabelCount { items: 2, labels: 3 },
         ["2", "3"]
     );
-    assert_error!(CoreSet::by_local_search(&features, &two, 0, &Cpu), Error::Nothing { .. }, ["size"]);
+    assert_error!(
+        CoreSet::by_local_search(&features, &two, 0, &Engine::cpu()),
+        Error::Nothing { .. },
+        ["size"]
+    );
     assert_error!(CoreSet::union(&[]), Error::Empty { .. }, ["core-sets"]);
     assert_error!(
         CoreSet::union(&[core(&features), core(&wide)]),

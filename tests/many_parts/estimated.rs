@@ -1,20 +1,19 @@
 //! Weighted draws where exact probabilities are out of reach, or nearly.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{Arc, atomic::AtomicBool},
     thread::available_parallelism,
 };
 
 use partition_dpp::{
-    Error, Features, Partition, PartitionDpp, Quota, Watch,
-    engine::{Cpu, Watched},
+    Engine, Error, Features, Partition, PartitionDpp, Quota, Watch,
     error::EstimateProblem,
     mcmc::McmcOptions,
     sample::EstimateOptions,
     watch::{Ended, Progress, Step},
 };
 
-use crate::common::{oracle::Determinants, random::normals, with_threads};
+use crate::common::{oracle::Determinants, random::normals, watches::stopped_when, with_threads};
 
 /// Parts in blocks that are orthogonal to each other, turned so that nothing shows: the rows, the labels, and ln Z, which
 /// is the sum of those of the blocks.
@@ -51,7 +50,7 @@ fn forty_parts_in_hidden_blocks() {
     let features = Features::from_rows(labels.len(), 80, rows).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 1).unwrap()).unwrap();
-    let sampler = dpp.importance_sampler(&Cpu).unwrap();
+    let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap();
     let options = EstimateOptions::default().with_standard_error(0.015);
     let found = with_threads(2, || sampler.inference(options, &Watch::default()).unwrap());
     let estimate = found.log_partition_function();
@@ -75,8 +74,8 @@ fn inclusion_probabilities_of_many_parts() {
     let features = Features::from_rows(items, dims, normals(items * dims, 5)).unwrap();
     let partition = Partition::from_labels(&(0..items).map(|item| item % parts).collect::<Vec<_>>()).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
-    let exact = dpp.inference(&Cpu).unwrap();
-    let sampler = dpp.importance_sampler(&Cpu).unwrap();
+    let exact = dpp.inference(&Engine::cpu()).unwrap();
+    let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap();
     let found = sampler.inference(EstimateOptions::default(), &Watch::default()).unwrap();
     let (log_z, estimate) = (exact.log_partition_function().value, found.log_partition_function());
     assert!((estimate.value - log_z).abs() < 5.0 * estimate.standard_error, "{log_z} {estimate:?}");
@@ -129,7 +128,7 @@ fn permanents() {
     ];
     for (number, (features, partition, exact)) in cases.into_iter().enumerate() {
         let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 1).unwrap()).unwrap();
-        let sampler = dpp.importance_sampler(&Cpu).unwrap();
+        let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap();
         let found = sampler.inference(EstimateOptions::default(), &Watch::default()).unwrap();
         let estimate = found.log_partition_function();
         println!("ln Z {exact:.4}, estimate {:?}", found.statistics());
@@ -150,7 +149,7 @@ fn heavy_weights_are_refused() {
     let features = Features::from_rows(labels.len(), size, rows).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 1).unwrap()).unwrap();
-    match dpp.importance_sampler(&Cpu).unwrap().sampler(1e-3) {
+    match dpp.importance_sampler(&Engine::cpu()).unwrap().sampler(1e-3) {
         Err(Error::Estimate(EstimateProblem::HeavyWeights { pareto_k, .. })) => {
             assert!(pareto_k > 0.7, "{pareto_k}");
         }
@@ -163,7 +162,7 @@ fn threads_and_instalments_do_not_matter() {
     let features = Features::from_rows(40, 8, normals(320, 3)).unwrap();
     let partition = Partition::from_labels(&(0..40).map(|item| item % 4).collect::<Vec<_>>()).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
-    let sampler = dpp.importance_sampler(&Cpu).unwrap();
+    let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap();
     let whole = with_threads(2, || sampler.sample_many(100, 5));
     let mut parts = with_threads(1, || sampler.sample_many(37, 5));
     parts.extend(sampler.sample_watched(37..100, 5, &Watch::default()));
@@ -190,15 +189,13 @@ fn small() -> PartitionDpp {
 }
 
 /// Runs work whose watch stops it after so many reports of a step; returns the reports.
-fn stopped_after(last: u64, step: Step, work: impl FnOnce(Watch<'_>)) -> u64 {
-    let (stop, seen) = (AtomicBool::new(false), AtomicU64::new(0));
-    let report = |reached: Progress| {
-        if reached.step == step && seen.fetch_add(1, Ordering::SeqCst) + 1 >= last {
-            stop.store(true, Ordering::SeqCst);
-        }
-    };
-    work(Watch::default().stopped_by(&stop).reporting_to(&report));
-    seen.load(Ordering::SeqCst)
+fn stopped_after(last: u64, step: Step, work: impl FnOnce(Watch)) -> u64 {
+    let count =
+        move |reports: &[Progress]| reports.iter().filter(|report| report.step == step).count() as u64;
+    let (watch, reports) = stopped_when(move |reports| count(reports) >= last);
+    work(watch);
+    let reports = reports.lock().unwrap();
+    count(&reports)
 }
 
 /// Every weighted draw of a set-up is reported, and none is begun after the watch has ended the set-up.
@@ -207,29 +204,29 @@ fn set_up_of_estimates_is_watched() {
     let threads = available_parallelism().map_or(1, std::num::NonZero::get) as u64;
     let (dpp, draws) = (small(), 64 + 2048);
     let all = stopped_after(u64::MAX, Step::Pilot, |watch| {
-        let engine = Watched::new(&Cpu, watch);
+        let engine = Engine::cpu().watched(&watch);
         let sampler = dpp.importance_sampler(&engine).unwrap().sampler(1e-2).unwrap();
-        let plain = dpp.importance_sampler(&Cpu).unwrap().sampler(1e-2).unwrap();
+        let plain = dpp.importance_sampler(&Engine::cpu()).unwrap().sampler(1e-2).unwrap();
         assert_eq!(sampler.sample_many(20, 1).subsets(), plain.sample_many(20, 1).subsets());
     });
     assert_eq!(all, draws);
     for last in [1, 50, 70, 1500] {
         let seen = stopped_after(last, Step::Pilot, |watch| {
-            let engine = Watched::new(&Cpu, watch);
+            let engine = Engine::cpu().watched(&watch);
             let outcome = dpp.importance_sampler(&engine).and_then(|sampler| sampler.sampler(1e-2).map(drop));
             assert_error!(outcome, Error::Ended(Ended::Interrupted), ["interrupted"]);
         });
         assert!((last..=last + threads).contains(&seen), "{seen} draws for {last}");
     }
     let seen = stopped_after(5, Step::Pilot, |watch| {
-        let engine = Watched::new(&Cpu, watch);
+        let engine = Engine::cpu().watched(&watch);
         let outcome = dpp.chains(&McmcOptions::default(), &engine).map(drop);
         assert_error!(outcome, Error::Ended(Ended::Interrupted), ["interrupted"]);
     });
     assert!((5..=5 + threads).contains(&seen), "{seen} draws of chains");
     // Spectra of bounds come before weights of draws.
     let seen = stopped_after(1, Step::Search, |watch| {
-        let engine = Watched::new(&Cpu, watch);
+        let engine = Engine::cpu().watched(&watch);
         assert_error!(
             dpp.importance_sampler(&engine).map(drop),
             Error::Ended(Ended::Interrupted),
@@ -244,7 +241,7 @@ fn set_up_of_estimates_is_watched() {
 fn draws_of_estimates_are_watched() {
     let threads = available_parallelism().map_or(1, std::num::NonZero::get) as u64;
     let dpp = small();
-    let sampler = dpp.importance_sampler(&Cpu).unwrap();
+    let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap();
     let options = EstimateOptions::default().with_standard_error(1e-9).with_most_draws(2000);
     let all = stopped_after(u64::MAX, Step::Draw, |watch| {
         assert_eq!(sampler.inference(options, &watch).unwrap().statistics().draws, 2000);
@@ -256,7 +253,7 @@ fn draws_of_estimates_are_watched() {
         assert!((100..=100 + threads).contains(&found.statistics().draws));
     });
     assert!((100..=100 + threads).contains(&seen), "{seen} draws");
-    let stop = AtomicBool::new(true);
+    let stop = Arc::new(AtomicBool::new(true));
     let none = sampler.sample_watched(0..u64::MAX, 1, &Watch::default().stopped_by(&stop));
     assert_eq!((none.subsets().len(), none.ended()), (0, Some(Ended::Interrupted)));
 }

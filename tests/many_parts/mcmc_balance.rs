@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    Features, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Features, Partition, PartitionDpp, Quota,
     mcmc::{Chains, McmcOptions},
 };
 
@@ -52,7 +51,7 @@ impl Data {
         let quota = Quota::new(&partition, &self.quota).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let dpp = dpp.including(included).unwrap().excluding(excluded).unwrap();
-        body(&dpp.chains(&McmcOptions::default(), &Cpu).unwrap())
+        body(&dpp.chains(&McmcOptions::default(), &Engine::cpu()).unwrap())
     }
 }
 
@@ -155,7 +154,7 @@ fn known_answers() {
             println!("{}: {slots} slots, {} sets; left out", case.name, law.len());
             continue;
         }
-        let chains = dpp.chains(&McmcOptions::default(), &Cpu).unwrap();
+        let chains = dpp.chains(&McmcOptions::default(), &Engine::cpu()).unwrap();
         assert_eq!(assert_balance(&case.name, &chains, &law, slots), 1, "{}: not irreducible", case.name);
         checked += 1;
     }
@@ -204,7 +203,7 @@ fn what_cannot_run_is_refused() {
     let partition = Partition::from_labels(&data.labels).unwrap();
     let quota = Quota::new(&partition, &data.quota).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let chains = |options: McmcOptions| dpp.chains(&options, &Cpu).map(|_| ());
+    let chains = |options: McmcOptions| dpp.chains(&options, &Engine::cpu()).map(|_| ());
     let options = McmcOptions::default();
     assert_error!(
         chains(options.with_chains(1 << 40)),
@@ -221,6 +220,6 @@ fn what_cannot_run_is_refused() {
         ["other sets"]
     );
     let settled = dpp.clone().including(&[0, 3]).unwrap();
-    let settled = settled.chains(&options, &Cpu).map(|_| ());
+    let settled = settled.chains(&options, &Engine::cpu()).map(|_| ());
     assert_error!(settled, partition_dpp::Error::Nothing { .. }, ["nothing to choose"]);
 }

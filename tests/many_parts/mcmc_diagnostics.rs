@@ -2,8 +2,7 @@
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    Error, Features, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Error, Features, Partition, PartitionDpp, Quota,
     mcmc::{Convergence, McmcOptions, Thinning},
 };
 
@@ -106,7 +105,7 @@ fn with_chains<T>(
     let partition = Partition::from_labels(&(0..240).map(|i| i % 6).collect::<Vec<_>>()).unwrap();
     let quota = Quota::each(&partition, 2).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    body(dpp.chains(&options, &Cpu).unwrap(), &partition)
+    body(dpp.chains(&options, &Engine::cpu()).unwrap(), &partition)
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset,
-    engine::Cpu,
+    Engine, Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset,
     mcmc::{McmcOptions, OtherSetMoves, Thinning},
 };
 
@@ -46,10 +45,10 @@ fn stationary_law_on_known_answers() {
             .with_other_sets(OtherSetMoves::Every(1))
             .with_thin(Thinning::Sweeps(6))
             .with_blocks(2);
-        let drawn = dpp.chains(&others, &Cpu).unwrap().run(20_000, 6);
+        let drawn = dpp.chains(&others, &Engine::cpu()).unwrap().run(20_000, 6);
         let p = chi_square_p(sets(drawn.subsets()), &law);
         assert!(p > stats::ALPHA / CHECKS, "{} with other sets: p = {p:e}", case.name);
-        let samples = dpp.chains(&apart(), &Cpu).unwrap().run(20_000, 5);
+        let samples = dpp.chains(&apart(), &Engine::cpu()).unwrap().run(20_000, 5);
         let p = chi_square_p(sets(samples.subsets()), &law);
         let diagnostics = samples.diagnostics().unwrap();
         println!("{}: p = {p:.3}, R̂ {:.4}", case.name, diagnostics.worst_r_hat());
@@ -74,7 +73,7 @@ fn stationary_law_given_items() {
     {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let dpp = dpp.including(&condition.included).unwrap().excluding(&condition.excluded).unwrap();
-        let samples = dpp.chains(&apart(), &Cpu).unwrap().run(20_000, 6);
+        let samples = dpp.chains(&apart(), &Engine::cpu()).unwrap().run(20_000, 6);
         let p = chi_square_p(sets(samples.subsets()), &condition.apply(&law).0);
         assert!(p > stats::ALPHA / CHECKS, "{condition:?}: p = {p:e}");
     }
@@ -91,7 +90,8 @@ fn blocks_are_accepted_where_single_exchanges_are_confined() {
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let run = |options: McmcOptions| dpp.chains(&options.with_chains(8), &Cpu).unwrap().run(16_000, 7);
+    let run =
+        |options: McmcOptions| dpp.chains(&options.with_chains(8), &Engine::cpu()).unwrap().run(16_000, 7);
     let turned = |subset: &Subset| f64::from(u8::from(subset.as_slice()[0].is_multiple_of(2)));
 
     let samples = run(swaps());
@@ -137,7 +137,7 @@ fn blocks_of_three_are_drawn() {
     let partition = Partition::from_labels(&[0, 0, 1, 1, 2, 2]).unwrap();
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let samples = dpp.chains(&apart(), &Cpu).unwrap().run(4_000, 17);
+    let samples = dpp.chains(&apart(), &Engine::cpu()).unwrap().run(4_000, 17);
     let first = samples.subsets().iter().filter(|subset| subset.as_slice() == [0, 2, 4]).count();
     assert!(
         samples
@@ -165,7 +165,7 @@ fn starts_where_parts_bar_each_other() {
     let partition = Partition::from_labels(&(0..3 * parts).map(|i| i / 3).collect::<Vec<_>>()).unwrap();
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let samples = dpp.chains(&apart().with_burn_in(0), &Cpu).unwrap().run(4_000, 16);
+    let samples = dpp.chains(&apart().with_burn_in(0), &Engine::cpu()).unwrap().run(4_000, 16);
     for subset in samples.subsets() {
         assert!(subset.iter().all(|item| item % 3 > 0 || item / 3 + 1 == parts), "{subset}");
     }
@@ -185,9 +185,9 @@ fn agrees_with_exact_draws_at_ten_parts() {
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let exact = dpp.sampler(Method::Rejection, &Cpu).unwrap().sample_many(exact_draws, 11);
+    let exact = dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap().sample_many(exact_draws, 11);
     let options = McmcOptions::default().with_thin(Thinning::Sweeps(6));
-    let chains = dpp.chains(&options, &Cpu).unwrap().run(draws, 12);
+    let chains = dpp.chains(&options, &Engine::cpu()).unwrap().run(draws, 12);
     println!("tilted rejection accepted {:.1e}", exact.acceptance_observed());
 
     let oracle = Determinants::of_features(rows);
@@ -230,7 +230,7 @@ fn the_same_for_any_number_of_threads_and_instalments() {
     let (features, partition) = sixteen();
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let chains = dpp.chains(&McmcOptions::default().with_chains(3), &Cpu).unwrap();
+    let chains = dpp.chains(&McmcOptions::default().with_chains(3), &Engine::cpu()).unwrap();
     let one = with_threads(1, || chains.run(101, 1));
     let four = with_threads(4, || chains.run(101, 1));
     assert_eq!(one.subsets(), four.subsets());
@@ -251,7 +251,7 @@ fn chains_are_never_taken_for_a_sampler() {
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     assert_error!(
-        dpp.sampler(SamplerOptions::default().with_proposal_budget(1.0), &Cpu).map(|_| ()),
+        dpp.sampler(SamplerOptions::default().with_proposal_budget(1.0), &Engine::cpu()).map(|_| ()),
         partition_dpp::Error::ProposalBudget { .. },
         ["proposals"]
     );
@@ -268,7 +268,7 @@ fn updates_do_not_drift() {
         let quota = Quota::each(&partition, each).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let options = McmcOptions::default().with_thin(Thinning::Sweeps(50)).with_chains(2);
-        let samples = dpp.chains(&options, &Cpu).unwrap().run(40, 15);
+        let samples = dpp.chains(&options, &Engine::cpu()).unwrap().run(40, 15);
         let diagnostics = samples.diagnostics().unwrap();
         println!(
             "{each} of each part: drift {:e}, {} times anew",

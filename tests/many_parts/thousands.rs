@@ -1,8 +1,7 @@
 //! More parts than there are dimensions, by far.
 
 use partition_dpp::{
-    Error, Features, Method, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Error, Features, Method, Partition, PartitionDpp, Quota,
     map::{Greedy, Solver},
 };
 
@@ -37,16 +36,16 @@ fn thousands_of_parts_are_answered() {
     let (rows, features, partition) = parts_of_two();
     let quota = Quota::new(&partition, vec![..=1; PARTS]).unwrap().with_total(2).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Auto, &Cpu).unwrap();
+    let sampler = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap();
     let samples = sampler.sample_many(200, 1);
     assert!(samples.subsets().iter().all(|set| quota.allows(&set.part_counts(&partition))));
     assert!(sampler.predicted_proposals() < 10.0, "{}", sampler.predicted_proposals());
-    let weighted = dpp.importance_sampler(&Cpu).unwrap();
+    let weighted = dpp.importance_sampler(&Engine::cpu()).unwrap();
     let (found, exact) = (weighted.sample_many(2000, 1).statistics().log_z, log_z_of_pairs(&rows));
     let off = (found.value - exact).abs();
     assert!(off < 5.0 * found.standard_error + 1e-9, "{} ± {}, {exact}", found.value, found.standard_error);
     assert!(weighted.log_upper_bound() >= exact - 1e-9);
-    let best = Greedy::default().solve(&dpp, &Cpu).unwrap();
+    let best = Greedy::default().solve(&dpp, &Engine::cpu()).unwrap();
     assert!(quota.allows(&best.subset.part_counts(&partition)));
 }
 
@@ -57,7 +56,7 @@ fn costs_beyond_f64_are_refused_in_words() {
     let quota = Quota::new(&partition, vec![..=1; PARTS]).unwrap();
     for quota in [quota.clone(), quota.with_total(3).unwrap()] {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let refused = dpp.inference(&Cpu).map(|_| ());
+        let refused = dpp.inference(&Engine::cpu()).map(|_| ());
         assert_error!(
             refused,
             Error::NodeBudget { nodes: f64::INFINITY, .. },

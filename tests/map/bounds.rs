@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
-    Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota,
     map::{Bound, BranchAndBound, Certificate, Greedy, Objective, Solver, UpperBound},
 };
 use proptest::prelude::*;
@@ -24,7 +23,7 @@ fn optimum(oracle: &Determinants, allowed: impl Fn(&[usize]) -> bool) -> f64 {
 }
 
 fn certify(model: &impl Objective) -> Certificate {
-    UpperBound::default().certify(model, &Cpu).unwrap()
+    UpperBound::default().certify(model, &Engine::cpu()).unwrap()
 }
 
 /// The bounds below the optimum.
@@ -128,11 +127,11 @@ fn a_certificate_makes_a_gap() {
     let features = Features::from_rows(30, 12, normals(360, 3)).unwrap();
     let model = KDpp::new(&features, 5).unwrap();
     let certificate = certify(&model);
-    let greedy = Greedy::default().solve(&model, &Cpu).unwrap();
+    let greedy = Greedy::default().solve(&model, &Engine::cpu()).unwrap();
     assert_eq!(greedy.gap(), None);
     let greedy = greedy.certified(&certificate);
     assert_eq!(greedy.upper_bound, Some(certificate.upper_bound));
-    let exact = BranchAndBound::default().solve(&model, &Cpu).unwrap();
+    let exact = BranchAndBound::default().solve(&model, &Engine::cpu()).unwrap();
     assert!(greedy.gap().unwrap() >= exact.log_det - greedy.log_det);
     // A weaker bound than what is known changes nothing.
     assert_eq!(exact.clone().certified(&certificate).upper_bound, exact.upper_bound);
@@ -145,7 +144,7 @@ fn one_set_is_its_own_bound() {
     let features = Features::from_rows(5, 5, normals(25, 4)).unwrap();
     for dpp in [KDpp::new(&features, 5).unwrap(), KDpp::new(&features, 1).unwrap()] {
         let certificate = certify(&dpp);
-        let solution = BranchAndBound::default().solve(&dpp, &Cpu).unwrap();
+        let solution = BranchAndBound::default().solve(&dpp, &Engine::cpu()).unwrap();
         assert_eq!(certificate.bound, Bound::Enumeration);
         assert_abs_diff_eq!(certificate.upper_bound, solution.log_det, epsilon = 1e-12);
     }
@@ -185,13 +184,13 @@ fn many_items_by_few_of_them() {
     let quota = Quota::new(&partition, [2, 1, 3, 2]).unwrap();
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let certificate = certify(&model);
-    let greedy = Greedy::default().solve(&model, &Cpu).unwrap().certified(&certificate);
+    let greedy = Greedy::default().solve(&model, &Engine::cpu()).unwrap().certified(&certificate);
     // The longest of so many rows are nearly orthogonal.
     assert!(matches!(certificate.bound, Bound::Gamma | Bound::Hadamard), "{certificate:?}");
     assert!(greedy.gap().unwrap() < 2.0, "{:?}", greedy.gap());
     // As many items as dimensions: Γ may be off by ln(k^k/k!), here 9.8, and greedy is off besides.
     let model = Dpp::new(&features).unwrap();
-    let greedy = Greedy::default().solve(&model, &Cpu).unwrap().certified(&certify(&model));
+    let greedy = Greedy::default().solve(&model, &Engine::cpu()).unwrap().certified(&certify(&model));
     assert!(greedy.gap().unwrap() > 0.0 && greedy.gap().unwrap() < 13.0, "{:?}", greedy.gap());
 }
 
@@ -217,7 +216,8 @@ fn limits_leave_the_bounds_of_one_pass() {
     let (features, partition) = many(2_000, 10);
     let quota = Quota::each(&partition, 1).unwrap();
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let limited = UpperBound::default().with_time_limit(Duration::ZERO).certify(&model, &Cpu).unwrap();
+    let limited =
+        UpperBound::default().with_time_limit(Duration::ZERO).certify(&model, &Engine::cpu()).unwrap();
     assert!(matches!(limited.bound, Bound::Spectral | Bound::Hadamard), "{limited:?}");
     assert!(limited.upper_bound >= certify(&model).upper_bound);
 }

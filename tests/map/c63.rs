@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use partition_dpp::{
-    KDpp, Kernel,
-    engine::Cpu,
+    Engine, KDpp, Kernel,
     map::{LocalSearch, Restarts, Solver},
 };
 
@@ -34,7 +33,7 @@ fn missed(solver: LocalSearch) -> Option<Vec<usize>> {
         .iter()
         .map(|&(size, best)| {
             let k_dpp = KDpp::new(kernel.features(), size).unwrap();
-            let solution = solver.solve(&k_dpp, &Cpu).unwrap();
+            let solution = solver.solve(&k_dpp, &Engine::cpu()).unwrap();
             assert!(solution.log_det < best + TOLERANCE, "size {size}: better than a proven optimum");
             (size, best - solution.log_det)
         })

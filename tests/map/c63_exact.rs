@@ -2,8 +2,7 @@
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    KDpp, Kernel,
-    engine::Cpu,
+    Engine, KDpp, Kernel,
     map::{BranchAndBound, Solver, Termination},
 };
 
@@ -28,8 +27,9 @@ fn optima_of_c63() {
         .collect();
     for (size, reference_nodes) in SIZES {
         let best = known.iter().find(|(known, _)| *known == size).unwrap().1;
-        let solution =
-            BranchAndBound::default().solve(&KDpp::new(kernel.features(), size).unwrap(), &Cpu).unwrap();
+        let solution = BranchAndBound::default()
+            .solve(&KDpp::new(kernel.features(), size).unwrap(), &Engine::cpu())
+            .unwrap();
         assert!(
             abs_diff_eq!(solution.log_det, best, epsilon = 1e-9),
             "s = {size}: {} is not {best}",

@@ -1,17 +1,13 @@
 //! Branch and bound: enumerated optima found and proven, under quotas, conditions, limits and threads.
 
 use std::{
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
-    Dpp, Error, Features, KDpp, Kernel, Partition, PartitionDpp, Quota, Subset, Watch,
-    engine::Cpu,
+    Dpp, Engine, Error, Features, KDpp, Kernel, Partition, PartitionDpp, Quota, Subset, Watch,
     map::{BranchAndBound, Solution, Solver, Termination},
 };
 use proptest::prelude::*;
@@ -20,6 +16,7 @@ use crate::common::{
     enumerable_cases, models,
     oracle::{Determinants, counts},
     random::normals,
+    watches::{reported, stopped_when},
     with_threads,
 };
 
@@ -67,7 +64,7 @@ fn known_optima_are_found_and_proven() {
         let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
         let quota = Quota::new(&partition, &case.quota).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let solution = solver().solve(&dpp, &Cpu).unwrap();
+        let solution = solver().solve(&dpp, &Engine::cpu()).unwrap();
         assert_proven(&case.name, &solution, best);
         let equal = abs_diff_eq!(case.oracle().det(solution.subset.as_slice()).ln(), best, epsilon = 1e-9);
         assert!(
@@ -85,10 +82,10 @@ fn other_models_of_the_known_cases() {
         let (features, oracle) = (case.features(), case.oracle());
         let k = case.quota.iter().sum();
         let best = optimum(&oracle, |set| set.len() == k);
-        let solution = solver().solve(&KDpp::new(&features, k).unwrap(), &Cpu).unwrap();
+        let solution = solver().solve(&KDpp::new(&features, k).unwrap(), &Engine::cpu()).unwrap();
         assert_proven(&format!("{} with k = {k}", case.name), &solution, best);
         let best = optimum(&oracle, |_| true);
-        let solution = solver().solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap();
+        let solution = solver().solve(&Dpp::new(&features).unwrap(), &Engine::cpu()).unwrap();
         assert_proven(&format!("{} of any size", case.name), &solution, best);
     }
 }
@@ -99,7 +96,7 @@ fn a_planted_wrong_answer_is_caught() {
     let features = Features::from_rows(10, 6, values.clone()).unwrap();
     let oracle = Determinants::of_features(values.chunks(6).map(<[f64]>::to_vec).collect());
     let best = optimum(&oracle, |set| set.len() == 4);
-    let right = solver().solve(&KDpp::new(&features, 4).unwrap(), &Cpu).unwrap();
+    let right = solver().solve(&KDpp::new(&features, 4).unwrap(), &Engine::cpu()).unwrap();
     assert!(fault(&right, best).is_empty());
     let with = |change: &dyn Fn(&mut Solution)| {
         let mut wrong = right.clone();
@@ -122,11 +119,11 @@ fn sets_that_differ_in_the_seventh_digit() {
     let pairs = (0..items).flat_map(|i| (0..i).map(move |j| Subset::new(vec![j, i], items).unwrap()));
     let best = pairs.map(|pair| features.log_det(&pair).unwrap().value).fold(f64::NEG_INFINITY, f64::max);
     assert_abs_diff_eq!(best, -5.354_554_6e-8, epsilon = 1e-14);
-    let solution = solver().solve(&KDpp::new(&features, 2).unwrap(), &Cpu).unwrap();
+    let solution = solver().solve(&KDpp::new(&features, 2).unwrap(), &Engine::cpu()).unwrap();
     assert_proven("pairs", &solution, best);
     assert_abs_diff_eq!(solution.log_det, best, epsilon = 1e-12);
     let coarse = solver().with_tolerance(1e-6).unwrap();
-    let coarse = coarse.solve(&KDpp::new(&features, 2).unwrap(), &Cpu).unwrap();
+    let coarse = coarse.solve(&KDpp::new(&features, 2).unwrap(), &Engine::cpu()).unwrap();
     assert!(coarse.gap().unwrap() >= best - coarse.log_det && coarse.gap().unwrap() <= 1e-6);
 }
 
@@ -140,7 +137,7 @@ proptest! {
         let oracle = Determinants::of_features(model.values.chunks(model.dims).map(<[f64]>::to_vec).collect());
         let best = optimum(&oracle, |set| counts(set, &model.labels, model.quota.len()) == model.quota);
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let solution = solver().solve(&dpp, &Cpu).unwrap();
+        let solution = solver().solve(&dpp, &Engine::cpu()).unwrap();
         prop_assert_eq!(fault(&solution, best), "");
     }
 
@@ -153,10 +150,10 @@ proptest! {
         let allowed = |set: &[usize]| set.contains(&3) && !set.contains(&7) && !set.contains(&0);
         let best = optimum(&oracle, |set| set.len() == k && allowed(set));
         let dpp = KDpp::new(&features, k).unwrap().including(&[3]).unwrap().excluding(&[0, 7]).unwrap();
-        prop_assert_eq!(fault(&solver().solve(&dpp, &Cpu).unwrap(), best), "");
+        prop_assert_eq!(fault(&solver().solve(&dpp, &Engine::cpu()).unwrap(), best), "");
         let best = optimum(&oracle, allowed);
         let dpp = Dpp::new(&features).unwrap().including(&[3]).unwrap().excluding(&[0, 7]).unwrap();
-        prop_assert_eq!(fault(&solver().solve(&dpp, &Cpu).unwrap(), best), "");
+        prop_assert_eq!(fault(&solver().solve(&dpp, &Engine::cpu()).unwrap(), best), "");
     }
 
     #[test]
@@ -172,9 +169,9 @@ proptest! {
         let kernel = Kernel::from_dense(items, &dense.concat()).unwrap();
         let oracle = Determinants::of_kernel(dense);
         let best = optimum(&oracle, |set| set.len() == k);
-        let solution = solver().solve(&KDpp::new(kernel.features(), k).unwrap(), &Cpu).unwrap();
+        let solution = solver().solve(&KDpp::new(kernel.features(), k).unwrap(), &Engine::cpu()).unwrap();
         prop_assert_eq!(fault(&solution, best), "");
-        let solution = solver().solve(&Dpp::new(kernel.features()).unwrap(), &Cpu).unwrap();
+        let solution = solver().solve(&Dpp::new(kernel.features()).unwrap(), &Engine::cpu()).unwrap();
         prop_assert_eq!(fault(&solution, optimum(&oracle, |_| true)), "");
     }
 }
@@ -191,7 +188,7 @@ fn the_papers_synthetic_regime_at_k_4() {
     let mut nodes = 0;
     for seed in 0..20 {
         let features = synthetic(seed);
-        let solution = solver().solve(&KDpp::new(&features, 4).unwrap(), &Cpu).unwrap();
+        let solution = solver().solve(&KDpp::new(&features, 4).unwrap(), &Engine::cpu()).unwrap();
         assert_eq!(solution.termination, Termination::Optimal);
         assert!(solution.gap().unwrap() <= TOLERANCE);
         nodes += solution.stats.nodes;
@@ -218,7 +215,7 @@ fn the_papers_synthetic_regime_at_k_4() {
 fn threads_change_nothing() {
     let features = synthetic(7);
     let dpp = KDpp::new(&features, 6).unwrap();
-    let solve = || solver().solve(&dpp, &Cpu).unwrap();
+    let solve = || solver().solve(&dpp, &Engine::cpu()).unwrap();
     let (one, two) = (with_threads(1, solve), with_threads(2, solve));
     assert!(one.stats.nodes > 16, "{} nodes are no test", one.stats.nodes);
     assert_eq!(one, two);
@@ -226,12 +223,8 @@ fn threads_change_nothing() {
 
 /// The solution of a search that is stopped once it has looked at more than this many nodes.
 fn solved_within(dpp: &PartitionDpp, nodes: u64) -> Solution {
-    let stop = AtomicBool::new(false);
-    let report = |progress: partition_dpp::watch::Progress| {
-        stop.fetch_or(progress.steps > nodes, Ordering::Relaxed);
-    };
-    let watch = Watch::default().stopped_by(&stop).reporting_to(&report);
-    let solution = solver().solve_watched(dpp, &Cpu, &watch).unwrap();
+    let (watch, _) = stopped_when(move |reports| reports.last().is_some_and(|last| last.steps > nodes));
+    let solution = solver().solve_watched(dpp, &Engine::cpu(), &watch).unwrap();
     println!("{} nodes", solution.stats.nodes);
     solution
 }
@@ -263,7 +256,7 @@ fn parts_and_ranks_without_slack() {
     let quota = Quota::new(&partition, [2, 2, 1]).unwrap();
     let best = optimum(&Determinants::of_features(rows), |set| counts(set, &numbers, 3) == [2, 2, 1]);
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    assert_proven("tight", &solver().solve(&dpp, &Cpu).unwrap(), best);
+    assert_proven("tight", &solver().solve(&dpp, &Engine::cpu()).unwrap(), best);
 }
 
 #[test]
@@ -274,12 +267,12 @@ fn nothing_left_to_choose() {
         KDpp::new(&features, 2).unwrap().including(&[1, 3]).unwrap(),
         KDpp::new(&features, 3).unwrap().excluding(&[0]).unwrap(),
     ] {
-        let solution = solver().solve(&dpp, &Cpu).unwrap();
+        let solution = solver().solve(&dpp, &Engine::cpu()).unwrap();
         assert!(solution.gap().unwrap() < 1e-13);
         assert_eq!(solution.termination, Termination::Optimal);
     }
     let least = Features::from_rows(3, 3, vec![0.1, 0.0, 0.0, 0.0, 0.2, 0.0, 0.0, 0.0, 0.3]).unwrap();
-    let solution = solver().solve(&Dpp::new(&least).unwrap(), &Cpu).unwrap();
+    let solution = solver().solve(&Dpp::new(&least).unwrap(), &Engine::cpu()).unwrap();
     assert_eq!((solution.subset.len(), solution.log_det), (0, 0.0));
 }
 
@@ -289,7 +282,7 @@ fn equal_items() {
     let rows: Vec<f64> =
         (0..12).flat_map(|i| [[2.0, 0.0, 1.0], [0.0, 1.5, 0.5], [1.0, 1.0, 0.0]][i % 3]).collect();
     let features = Features::from_rows(12, 3, rows).unwrap();
-    let solution = solver().solve(&KDpp::new(&features, 3).unwrap(), &Cpu).unwrap();
+    let solution = solver().solve(&KDpp::new(&features, 3).unwrap(), &Engine::cpu()).unwrap();
     assert_eq!(solution.termination, Termination::Optimal);
     assert_eq!(solution.subset.as_slice(), [0, 1, 2]);
 }
@@ -298,12 +291,12 @@ fn equal_items() {
 fn limits_and_stops_return_the_best_so_far_with_a_bound() {
     let features = synthetic(1);
     let dpp = KDpp::new(&features, 15).unwrap();
-    let limited = solver().with_time_limit(Duration::ZERO).solve(&dpp, &Cpu).unwrap();
+    let limited = solver().with_time_limit(Duration::ZERO).solve(&dpp, &Engine::cpu()).unwrap();
     assert_eq!(limited.termination, Termination::TimeLimit);
     assert_eq!(limited.subset.len(), 15);
     assert!(limited.gap().unwrap() > 0.0 && limited.upper_bound.unwrap().is_finite());
-    let stop = AtomicBool::new(true);
-    let stopped = solver().solve_watched(&dpp, &Cpu, &Watch::default().stopped_by(&stop)).unwrap();
+    let stop = Arc::new(AtomicBool::new(true));
+    let stopped = solver().solve_watched(&dpp, &Engine::cpu(), &Watch::default().stopped_by(&stop)).unwrap();
     assert_eq!(stopped.termination, Termination::Interrupted);
     assert!(stopped.gap().unwrap().is_finite());
 }
@@ -312,10 +305,9 @@ fn limits_and_stops_return_the_best_so_far_with_a_bound() {
 fn the_reported_gap_only_shrinks() {
     let features = synthetic(2);
     let dpp = KDpp::new(&features, 6).unwrap();
-    let seen = Mutex::new(Vec::new());
-    let report = |progress: partition_dpp::watch::Progress| seen.lock().unwrap().push(progress);
-    let solution = solver().solve_watched(&dpp, &Cpu, &Watch::default().reporting_to(&report)).unwrap();
-    let seen = seen.into_inner().unwrap();
+    let (watch, seen) = reported();
+    let solution = solver().solve_watched(&dpp, &Engine::cpu(), &watch).unwrap();
+    let seen = seen.lock().unwrap();
     assert!(seen.len() > 3);
     for pair in seen.windows(2) {
         assert!(pair[1].log_det >= pair[0].log_det);
@@ -358,8 +350,8 @@ fn tolerances() {
     }
     let features = synthetic(4);
     let dpp = KDpp::new(&features, 6).unwrap();
-    let exact = solver().solve(&dpp, &Cpu).unwrap();
-    let rough = solver().with_tolerance(0.1).unwrap().solve(&dpp, &Cpu).unwrap();
+    let exact = solver().solve(&dpp, &Engine::cpu()).unwrap();
+    let rough = solver().with_tolerance(0.1).unwrap().solve(&dpp, &Engine::cpu()).unwrap();
     assert!(rough.stats.nodes < exact.stats.nodes);
     assert!(rough.gap().unwrap() <= 0.1 && rough.log_det >= exact.log_det - 0.1);
     assert!(rough.upper_bound.unwrap() >= exact.log_det);
@@ -369,7 +361,7 @@ fn tolerances() {
 fn subsets_are_those_of_the_caller() {
     let features = synthetic(9);
     let dpp = KDpp::new(&features, 4).unwrap().excluding(&[0, 1, 2, 3]).unwrap();
-    let solution = solver().solve(&dpp, &Cpu).unwrap();
+    let solution = solver().solve(&dpp, &Engine::cpu()).unwrap();
     assert!(solution.subset.iter().all(|item| item > 3));
     let rows: Vec<Vec<f64>> = (0..50).map(|item| features.row(item)).collect();
     let found = Determinants::of_features(rows).det(solution.subset.as_slice()).ln();

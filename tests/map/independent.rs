@@ -2,8 +2,7 @@
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    Features, IndependentKDpps, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Features, IndependentKDpps, Partition, PartitionDpp, Quota,
     map::{BranchAndBound, Greedy, LocalSearch, Solution, Solver, Termination, UpperBound},
 };
 
@@ -25,7 +24,8 @@ fn optimum(oracle: &Determinants, labels: &[usize], quota: &[usize], in_set: &[u
 
 fn solve(model: &IndependentKDpps) -> Solution {
     let solver = BranchAndBound::default();
-    let parts: Result<Vec<_>, _> = model.parts().iter().map(|part| solver.solve(part, &Cpu)).collect();
+    let parts: Result<Vec<_>, _> =
+        model.parts().iter().map(|part| solver.solve(part, &Engine::cpu())).collect();
     Solution::union(parts.unwrap()).unwrap()
 }
 
@@ -45,7 +45,7 @@ fn the_best_sets_of_all_parts_are_the_best_set() {
         assert_eq!(found.termination, Termination::Optimal);
         assert!(found.gap().unwrap() <= 1e-9 * case.quota.len() as f64, "{}", case.name);
         let joint = PartitionDpp::new(&features, &partition, &quota)
-            .map(|dpp| BranchAndBound::default().solve(&dpp, &Cpu).unwrap().log_det);
+            .map(|dpp| BranchAndBound::default().solve(&dpp, &Engine::cpu()).unwrap().log_det);
         // Hadamard and Fischer: parts together have no larger determinant than by themselves.
         assert!(joint.is_err() || joint.unwrap() <= best + 1e-9 * (1.0 + best.abs()), "{}", case.name);
         compared += 1;
@@ -82,8 +82,8 @@ fn more_items_than_features_are_no_matter() {
     let solvers: [&dyn Solver<_>; 2] = [&Greedy::default(), &LocalSearch::default()];
     for solver in solvers {
         let parts = model.parts().iter().map(|part| {
-            let found = solver.solve(part, &Cpu).unwrap();
-            found.certified(&UpperBound::default().certify(part, &Cpu).unwrap())
+            let found = solver.solve(part, &Engine::cpu()).unwrap();
+            found.certified(&UpperBound::default().certify(part, &Engine::cpu()).unwrap())
         });
         let found = Solution::union(parts).unwrap();
         assert!(found.log_det <= exact.log_det + 1e-12);
@@ -100,8 +100,8 @@ fn a_union_is_as_sure_as_its_least_sure_part() {
     let quota = Quota::new(&partition, [1, 1]).unwrap();
     let model = IndependentKDpps::new(&features, &partition, &quota).unwrap();
     let parts = model.parts();
-    let proven = BranchAndBound::default().solve(&parts[0], &Cpu).unwrap();
-    let greedy = Greedy::default().solve(&parts[1], &Cpu).unwrap();
+    let proven = BranchAndBound::default().solve(&parts[0], &Engine::cpu()).unwrap();
+    let greedy = Greedy::default().solve(&parts[1], &Engine::cpu()).unwrap();
     let union = Solution::union([proven.clone(), greedy.clone()]).unwrap();
     assert_eq!((union.termination, union.upper_bound), (Termination::QuotaMet, None));
     assert_abs_diff_eq!(union.log_det, proven.log_det + greedy.log_det);

@@ -1,14 +1,13 @@
 //! Runs that are stopped early: they end soon, with a set that the model allows, and say why.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    Dpp, Features, KDpp, Partition, PartitionDpp, Quota, Watch,
-    engine::Cpu,
+    Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota, Watch,
     map::{
         BranchAndBound, Greedy, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
         Solver, SymmetricGreedy, Termination, UpperBound,
@@ -16,34 +15,43 @@ use partition_dpp::{
     watch::Progress,
 };
 
-use crate::common::random::normals;
+use crate::common::{random::normals, watches::stopped_when};
 
 fn gaussian(items: usize, dims: usize, seed: u64) -> Features {
     Features::from_rows(items, dims, normals(items * dims, seed)).unwrap()
 }
 
 /// With a stop flag that is set when `stops` says so of a report.
-fn stopped(run: impl Fn(&Watch<'_>) -> Solution, stops: impl Fn(Progress) -> bool + Sync) -> (Solution, u64) {
-    let (stop, reports) = (AtomicBool::new(false), AtomicU64::new(0));
-    let report = |progress: Progress| {
-        reports.fetch_add(1, Ordering::Relaxed);
-        stop.fetch_or(stops(progress), Ordering::Relaxed);
-    };
-    let solution = run(&Watch::default().stopped_by(&stop).reporting_to(&report));
-    (solution, reports.into_inner())
+fn stopped(
+    run: impl Fn(&Watch) -> Solution,
+    stops: impl Fn(Progress) -> bool + Send + Sync + 'static,
+) -> (Solution, u64) {
+    let (watch, reports) = stopped_when(move |reports| reports.last().is_some_and(|&last| stops(last)));
+    let solution = run(&watch);
+    let reports = reports.lock().unwrap().len();
+    (solution, reports as u64)
 }
 
-fn at_once(run: impl Fn(&Watch<'_>) -> Solution) -> Solution {
-    let stop = AtomicBool::new(true);
+fn at_once(run: impl Fn(&Watch) -> Solution) -> Solution {
+    let stop = Arc::new(AtomicBool::new(true));
     run(&Watch::default().stopped_by(&stop))
 }
 
 /// Both greedy solvers, and all that begin with them.
 fn solve_all(model: &impl Objective, check: impl Fn(&str, Solution)) {
-    check("greedy", at_once(|watch| Greedy::default().solve_watched(model, &Cpu, watch).unwrap()));
-    check("lazy", at_once(|watch| LazyGreedy::default().solve_watched(model, &Cpu, watch).unwrap()));
-    check("local", at_once(|watch| LocalSearch::default().solve_watched(model, &Cpu, watch).unwrap()));
-    check("exact", at_once(|watch| BranchAndBound::default().solve_watched(model, &Cpu, watch).unwrap()));
+    check("greedy", at_once(|watch| Greedy::default().solve_watched(model, &Engine::cpu(), watch).unwrap()));
+    check(
+        "lazy",
+        at_once(|watch| LazyGreedy::default().solve_watched(model, &Engine::cpu(), watch).unwrap()),
+    );
+    check(
+        "local",
+        at_once(|watch| LocalSearch::default().solve_watched(model, &Engine::cpu(), watch).unwrap()),
+    );
+    check(
+        "exact",
+        at_once(|watch| BranchAndBound::default().solve_watched(model, &Engine::cpu(), watch).unwrap()),
+    );
 }
 
 #[test]
@@ -78,11 +86,12 @@ fn copies_of_the_longest_rows_do_not_hold_up_a_stopped_run() {
         values.extend([0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
         let features = Features::from_rows(copies + 2, 3, values).unwrap();
         let k_dpp = KDpp::new(&features, 3).unwrap();
-        let solution = at_once(|watch| Greedy::default().solve_watched(&k_dpp, &Cpu, watch).unwrap());
+        let solution =
+            at_once(|watch| Greedy::default().solve_watched(&k_dpp, &Engine::cpu(), watch).unwrap());
         assert_eq!(solution.termination, Termination::Interrupted);
         let missing = if copies == 500 { 0 } else { 2 };
         assert_eq!((solution.subset.len(), solution.missing), (3 - missing, missing));
-        let certificate = UpperBound::default().certify(&k_dpp, &Cpu).unwrap();
+        let certificate = UpperBound::default().certify(&k_dpp, &Engine::cpu()).unwrap();
         // A bound of other sets says nothing of this one.
         assert_eq!(solution.certified(&certificate).gap().is_some(), missing == 0);
     }
@@ -92,9 +101,9 @@ fn copies_of_the_longest_rows_do_not_hold_up_a_stopped_run() {
 fn picks_made_before_a_stop_stay() {
     let features = gaussian(2000, 30, 2);
     let k_dpp = KDpp::new(&features, 20).unwrap();
-    let whole = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
-    let greedy = |watch: &Watch<'_>| Greedy::default().solve_watched(&k_dpp, &Cpu, watch).unwrap();
-    let lazy = |watch: &Watch<'_>| LazyGreedy::default().solve_watched(&k_dpp, &Cpu, watch).unwrap();
+    let whole = Greedy::default().solve(&k_dpp, &Engine::cpu()).unwrap();
+    let greedy = |watch: &Watch| Greedy::default().solve_watched(&k_dpp, &Engine::cpu(), watch).unwrap();
+    let lazy = |watch: &Watch| LazyGreedy::default().solve_watched(&k_dpp, &Engine::cpu(), watch).unwrap();
     let stops = |progress: Progress| progress.steps == 5;
     for (solution, reports) in [stopped(greedy, stops), stopped(lazy, stops)] {
         assert_eq!(solution.termination, Termination::Interrupted);
@@ -113,12 +122,12 @@ fn double_greedy_stops_between_items() {
     let dpp = Dpp::new(&features).unwrap();
     for order in [ItemOrder::Index, ItemOrder::GreedyBasisLast] {
         let solver = SymmetricGreedy::default().with_order(order);
-        let run = |watch: &Watch<'_>| solver.solve_watched(&dpp, &Cpu, watch).unwrap();
+        let run = |watch: &Watch| solver.solve_watched(&dpp, &Engine::cpu(), watch).unwrap();
         let nothing = at_once(run);
         assert_eq!((nothing.termination, nothing.subset.len()), (Termination::Interrupted, 0));
         let (some, _) = stopped(run, |progress| progress.steps == 3);
         assert_eq!((some.termination, some.subset.len()), (Termination::Interrupted, 3));
-        assert_eq!(solver.solve(&dpp, &Cpu).unwrap().termination, Termination::AllDecided);
+        assert_eq!(solver.solve(&dpp, &Engine::cpu()).unwrap().termination, Termination::AllDecided);
     }
 }
 
@@ -131,8 +140,8 @@ fn no_rank_is_exhausted_before_anybody_has_looked() {
     let features = Features::from_rows(5, 3, values).unwrap();
     let k_dpp = KDpp::new(&features, 3).unwrap();
     let solver = BranchAndBound::default();
-    assert_eq!(solver.solve(&k_dpp, &Cpu).unwrap().termination, Termination::RankExhausted);
-    let solution = at_once(|watch| solver.solve_watched(&k_dpp, &Cpu, watch).unwrap());
+    assert_eq!(solver.solve(&k_dpp, &Engine::cpu()).unwrap().termination, Termination::RankExhausted);
+    let solution = at_once(|watch| solver.solve_watched(&k_dpp, &Engine::cpu(), watch).unwrap());
     assert_eq!(solution.termination, Termination::Interrupted);
 }
 
@@ -141,7 +150,7 @@ fn the_softmax_climb_ends_with_few_evaluations() {
     // Rounding the middle of the cube without loss would take dozens; one alone passes over all rows.
     let features = gaussian(20_000, 48, 5);
     let dpp = Dpp::new(&features).unwrap();
-    let run = |watch: &Watch<'_>| Softmax::default().solve_watched(&dpp, &Cpu, watch).unwrap();
+    let run = |watch: &Watch| Softmax::default().solve_watched(&dpp, &Engine::cpu(), watch).unwrap();
     let solution = at_once(run);
     assert_eq!((solution.termination, solution.stats.iterations), (Termination::Interrupted, 0));
     assert_eq!(solution.stats.evaluations, 1);
@@ -149,7 +158,7 @@ fn the_softmax_climb_ends_with_few_evaluations() {
     let (later, _) = stopped(run, |progress| progress.steps == 2);
     assert_eq!((later.stats.iterations, later.stats.evaluations), (2, 3));
     assert!(later.log_det > 0.0);
-    let limited = Softmax::default().with_time_limit(Duration::ZERO).solve(&dpp, &Cpu).unwrap();
+    let limited = Softmax::default().with_time_limit(Duration::ZERO).solve(&dpp, &Engine::cpu()).unwrap();
     assert_eq!(limited.termination, Termination::TimeLimit);
 }
 
@@ -160,13 +169,13 @@ fn restarts_end_where_all_is_known() {
     let solver = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).with_time_limit(hour);
     let features = gaussian(5, 4, 6);
     for k in 1..=4 {
-        let solution = solver.solve(&KDpp::new(&features, k).unwrap(), &Cpu).unwrap();
+        let solution = solver.solve(&KDpp::new(&features, k).unwrap(), &Engine::cpu()).unwrap();
         assert_eq!(solution.termination, Termination::LocallyOptimal);
         assert!((1000..2000).contains(&solution.stats.restarts), "{}", solution.stats.restarts);
     }
     for values in [vec![0.5], vec![2.0], vec![0.0; 3]] {
         let features = Features::from_rows(values.len(), 1, values).unwrap();
-        let solution = solver.solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap();
+        let solution = solver.solve(&Dpp::new(&features).unwrap(), &Engine::cpu()).unwrap();
         assert_eq!(solution.termination, Termination::LocallyOptimal);
     }
 }

@@ -2,8 +2,7 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
-    Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota,
     map::{Greedy, LocalSearch, Solver},
 };
 use proptest::prelude::*;
@@ -82,10 +81,10 @@ fn local_optimality_at_larger_sizes() {
     for (items, dims, k) in [(300, 12, 12), (300, 30, 9), (500, 20, 19)] {
         let (features, labels) = one_that_greedy_misses(items, dims, k);
         let k_dpp = KDpp::new(&features, k).unwrap();
-        let solution = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
+        let solution = LocalSearch::default().solve(&k_dpp, &Engine::cpu()).unwrap();
         assert_locally_optimal(&features, &labels, &solution);
         // The negative control: the check sees what greedy left.
-        let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
+        let greedy = Greedy::default().solve(&k_dpp, &Engine::cpu()).unwrap();
         let set = greedy.subset.as_slice();
         assert!(best_gain(&rows_of(&features), set, &neighbours(set, &labels)) > 1e-6);
     }
@@ -136,7 +135,7 @@ fn two_parts_escape_beside_an_included_item() {
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::new(&partition, [1, 2]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[4]).unwrap();
-    let solution = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
+    let solution = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
     let oracle = Determinants::of_features(rows_of(&features));
     let best = optimum(&oracle, |set| set.contains(&4) && counts(set, &labels, 2) == [1, 2]);
     assert_abs_diff_eq!(solution.log_det, best, epsilon = 1e-12);
@@ -186,15 +185,15 @@ fn conditions_are_kept() {
         let oracle = Determinants::of_features(rows_of(&features));
         let kept = |set: &[usize]| set.contains(&3) && !set.contains(&5) && !set.contains(&6);
         let best = optimum(&oracle, |set| kept(set) && counts(set, &labels, 3) == [2, 1, 2]);
-        let solution = restarting().solve(&dpp, &Cpu).unwrap();
+        let solution = restarting().solve(&dpp, &Engine::cpu()).unwrap();
         assert!(abs_diff_eq!(solution.log_det, best, epsilon = 1e-9), "seed {seed}");
         let k_dpp = KDpp::new(&features, 4).unwrap().including(&[3]).unwrap().excluding(&[5, 6]).unwrap();
         let best = optimum(&oracle, |set| kept(set) && set.len() == 4);
-        let solution = restarting().solve(&k_dpp, &Cpu).unwrap();
+        let solution = restarting().solve(&k_dpp, &Engine::cpu()).unwrap();
         assert!(abs_diff_eq!(solution.log_det, best, epsilon = 1e-9), "seed {seed}");
         // Everything given: nothing to search.
         let whole = KDpp::new(&features, 2).unwrap().including(&[1, 2]).unwrap();
-        assert_eq!(restarting().solve(&whole, &Cpu).unwrap().subset.as_slice(), [1, 2]);
+        assert_eq!(restarting().solve(&whole, &Engine::cpu()).unwrap().subset.as_slice(), [1, 2]);
     }
 }
 
@@ -212,7 +211,7 @@ fn sets_of_any_size_gain_and_lose_items() {
             let features = scaled(factor);
             let value = |set: &[usize]| oracle.det(set).ln() + 2.0 * set.len() as f64 * factor.ln();
             let dpp = Dpp::new(&features).unwrap();
-            let solution = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
+            let solution = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
             let set = solution.subset.as_slice();
             assert_abs_diff_eq!(value(set), solution.log_det, epsilon = 1e-9);
             let toggled = |item: usize| {
@@ -228,7 +227,7 @@ fn sets_of_any_size_gain_and_lose_items() {
             resized += solution.stats.resizes;
             let all = (0_u32..1 << 12).map(|mask| (0..12).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
             let best = all.map(|set| value(&set)).fold(0.0, f64::max);
-            let restarted = restarting().solve(&dpp, &Cpu).unwrap();
+            let restarted = restarting().solve(&dpp, &Engine::cpu()).unwrap();
             assert!(
                 abs_diff_eq!(restarted.log_det, best, epsilon = 1e-9),
                 "seed {seed}: {} {best}",
@@ -238,7 +237,7 @@ fn sets_of_any_size_gain_and_lose_items() {
     }
     assert!(resized > 0, "no item was added or removed: the test would see nothing");
     let tiny = Features::from_rows(2, 2, vec![0.1, 0.0, 0.0, 0.1]).unwrap();
-    let empty = restarting().solve(&Dpp::new(&tiny).unwrap(), &Cpu).unwrap();
+    let empty = restarting().solve(&Dpp::new(&tiny).unwrap(), &Engine::cpu()).unwrap();
     assert!(empty.subset.is_empty(), "{}", empty.subset);
     assert_abs_diff_eq!(empty.log_det, 0.0, epsilon = 1e-15);
 }
@@ -250,8 +249,8 @@ fn a_removal_improves() {
     let rows = vec![1.5, 1.5, 0.9, 2.0, 0.0, 0.0, 0.0, 2.0, 0.0];
     let features = Features::from_rows(3, 3, rows).unwrap();
     let dpp = Dpp::new(&features).unwrap();
-    assert_eq!(Greedy::default().solve(&dpp, &Cpu).unwrap().subset.len(), 3);
-    let solution = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
+    assert_eq!(Greedy::default().solve(&dpp, &Engine::cpu()).unwrap().subset.len(), 3);
+    let solution = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
     assert_eq!(solution.subset.as_slice(), [1, 2]);
     assert_eq!((solution.stats.swaps, solution.stats.resizes), (0, 1));
     assert_abs_diff_eq!(solution.log_det, 16.0_f64.ln(), epsilon = 1e-12);

@@ -1,25 +1,21 @@
 //! Local search: threads, seeds, stops, reports, thresholds and guarantees.
 
 use std::{
-    cell::Cell,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use nalgebra::DMatrix;
 use partition_dpp::{
-    Error, Features, KDpp, Watch,
-    engine::Cpu,
+    Engine, Error, Features, KDpp, Watch,
     map::{Greedy, LocalSearch, Restarts, Solver, Termination},
 };
 
 use crate::common::{
     local_search::{dealt, one_that_greedy_misses, optimum, restarting, rows_of, solve_quota},
     oracle::Determinants,
+    watches::{reported, stopped_when},
     with_threads,
 };
 
@@ -55,7 +51,7 @@ fn the_same_seed_gives_the_same_set() {
     let k_dpp = KDpp::new(&features, 15).unwrap();
     let solve = |seed| {
         let solver = LocalSearch::default().with_restarts(Restarts::Count(3)).with_seed(seed);
-        solver.solve(&k_dpp, &Cpu).unwrap()
+        solver.solve(&k_dpp, &Engine::cpu()).unwrap()
     };
     assert_eq!(solve(1), solve(1));
     assert_eq!(solve(1).stats.restarts, 3);
@@ -67,45 +63,42 @@ fn the_same_seed_gives_the_same_set() {
 fn stops_return_the_best_so_far() {
     let (features, _) = one_that_greedy_misses(200, 20, 15);
     let k_dpp = KDpp::new(&features, 15).unwrap();
-    let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
-    let whole = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
+    let greedy = Greedy::default().solve(&k_dpp, &Engine::cpu()).unwrap();
+    let whole = LocalSearch::default().solve(&k_dpp, &Engine::cpu()).unwrap();
     assert!(whole.log_det > greedy.log_det);
 
-    let at_once = LocalSearch::default().with_time_limit(Duration::ZERO).solve(&k_dpp, &Cpu).unwrap();
+    let at_once =
+        LocalSearch::default().with_time_limit(Duration::ZERO).solve(&k_dpp, &Engine::cpu()).unwrap();
     assert_eq!((at_once.termination, at_once.subset.len()), (Termination::TimeLimit, 15));
 
-    let stop = AtomicBool::new(true);
-    let stopped =
-        LocalSearch::default().solve_watched(&k_dpp, &Cpu, &Watch::default().stopped_by(&stop)).unwrap();
+    let stop = Arc::new(AtomicBool::new(true));
+    let stopped = LocalSearch::default()
+        .solve_watched(&k_dpp, &Engine::cpu(), &Watch::default().stopped_by(&stop))
+        .unwrap();
     assert_eq!((stopped.termination, &stopped.subset), (Termination::Interrupted, &at_once.subset));
     assert_eq!(stopped.stats.evaluations, 0);
 
     // Stopped by the first report: after the first climb's first step, or during restarts.
-    let stop = AtomicBool::new(false);
-    let reports = Mutex::new(Vec::new());
-    let report = |progress: partition_dpp::watch::Progress| {
-        reports.lock().unwrap().push(progress.log_det);
-        stop.store(true, Ordering::Relaxed);
-    };
-    let watch = Watch::default().stopped_by(&stop).reporting_to(&report);
+    let (watch, reports) = stopped_when(|_| true);
     let endless = LocalSearch::default().with_restarts(Restarts::Count(u64::MAX));
-    let stopped = endless.solve_watched(&k_dpp, &Cpu, &watch).unwrap();
+    let stopped = endless.solve_watched(&k_dpp, &Engine::cpu(), &watch).unwrap();
     assert_eq!(stopped.termination, Termination::Interrupted);
-    let reports = reports.into_inner().unwrap();
-    let last = reports.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let reports = reports.lock().unwrap();
+    let last = reports.iter().map(|report| report.log_det).fold(f64::NEG_INFINITY, f64::max);
     assert!(!reports.is_empty());
     assert_abs_diff_eq!(stopped.log_det, last, epsilon = 1e-9);
     assert!(stopped.log_det > greedy.log_det);
 
     let short = Duration::from_millis(30);
-    let cut = endless.with_time_limit(short).solve(&k_dpp, &Cpu).unwrap();
+    let cut = endless.with_time_limit(short).solve(&k_dpp, &Engine::cpu()).unwrap();
     assert_eq!(cut.termination, Termination::TimeLimit);
     let full = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).with_time_limit(short);
-    let full = full.solve(&k_dpp, &Cpu).unwrap();
+    let full = full.solve(&k_dpp, &Engine::cpu()).unwrap();
     assert!(matches!(full.termination, Termination::LocallyOptimal | Termination::TimeLimit));
     assert!(full.log_det >= whole.log_det - 1e-9 || full.termination == Termination::TimeLimit);
     // Without a limit there is no end to wait for.
-    let once = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).solve(&k_dpp, &Cpu).unwrap();
+    let once =
+        LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).solve(&k_dpp, &Engine::cpu()).unwrap();
     assert_eq!(once, whole);
 }
 
@@ -113,27 +106,23 @@ fn stops_return_the_best_so_far() {
 fn reports_only_rise() {
     let (features, _) = dealt(100, 20, 1, 4);
     let k_dpp = KDpp::new(&features, 12).unwrap();
-    let last = Mutex::new(Cell::new(f64::NEG_INFINITY));
-    let report = |progress: partition_dpp::watch::Progress| {
-        let last = last.lock().unwrap();
-        assert!(progress.log_det >= last.get(), "{progress:?}");
-        last.set(progress.log_det);
-    };
-    let watch = Watch::default().reporting_to(&report);
-    let solution = restarting().solve_watched(&k_dpp, &Cpu, &watch).unwrap();
-    assert_abs_diff_eq!(last.lock().unwrap().get(), solution.log_det, epsilon = 1e-9);
+    let (watch, reports) = reported();
+    let solution = restarting().solve_watched(&k_dpp, &Engine::cpu(), &watch).unwrap();
+    let reports = reports.lock().unwrap();
+    assert!(reports.is_sorted_by_key(|report| report.log_det), "{reports:?}");
+    assert_abs_diff_eq!(reports.last().unwrap().log_det, solution.log_det, epsilon = 1e-9);
 }
 
 #[test]
 fn epsilon_is_a_threshold() {
     let (features, _) = dealt(200, 20, 1, 2);
     let k_dpp = KDpp::new(&features, 15).unwrap();
-    let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
-    let content = LocalSearch::default().with_epsilon(1e6).solve(&k_dpp, &Cpu).unwrap();
+    let greedy = Greedy::default().solve(&k_dpp, &Engine::cpu()).unwrap();
+    let content = LocalSearch::default().with_epsilon(1e6).solve(&k_dpp, &Engine::cpu()).unwrap();
     assert_eq!((content.stats.swaps, &content.subset), (0, &greedy.subset));
     for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_error!(
-            LocalSearch::default().with_epsilon(epsilon).solve(&k_dpp, &Cpu),
+            LocalSearch::default().with_epsilon(epsilon).solve(&k_dpp, &Engine::cpu()),
             Error::NotPositive { what: "epsilon", .. },
             ["epsilon"]
         );
@@ -151,7 +140,8 @@ fn the_guarantee_holds() {
         let mut eigenvalues: Vec<f64> = kernel.symmetric_eigenvalues().iter().copied().collect();
         eigenvalues.sort_by(|x, y| y.total_cmp(x));
         for k in 1..=5 {
-            let solution = LocalSearch::default().solve(&KDpp::new(&features, k).unwrap(), &Cpu).unwrap();
+            let solution =
+                LocalSearch::default().solve(&KDpp::new(&features, k).unwrap(), &Engine::cpu()).unwrap();
             let tail = eigenvalues[k - 1..].iter().sum::<f64>() / (12 - k + 1) as f64;
             let condition = eigenvalues[0] / tail;
             let found = solution.stats.condition.unwrap();

@@ -1,8 +1,7 @@
 //! Bounds of rows that agree to ten digits: what rounding takes from the items that are in counts, too.
 
 use partition_dpp::{
-    Dpp, Features, KDpp,
-    engine::Cpu,
+    Dpp, Engine, Features, KDpp,
     map::{BranchAndBound, Solver, UpperBound},
 };
 
@@ -71,8 +70,8 @@ fn bounds_hold_where_included_rows_almost_agree() {
             if best == f64::NEG_INFINITY {
                 continue;
             }
-            let certificate = UpperBound::default().certify(&model, &Cpu).unwrap();
-            let solution = BranchAndBound::default().solve(&model, &Cpu).unwrap();
+            let certificate = UpperBound::default().certify(&model, &Engine::cpu()).unwrap();
+            let solution = BranchAndBound::default().solve(&model, &Engine::cpu()).unwrap();
             for bound in [certificate.upper_bound, solution.upper_bound.unwrap()] {
                 worst = worst.max(best - bound);
             }
@@ -90,7 +89,7 @@ fn bounds_stay_close_where_included_rows_almost_agree() {
     let values: Vec<f64> = (0..15).map(|at| base[at % 5] + 1e-11 * noise[at]).collect();
     let features = Features::from_rows(3, 5, values).unwrap();
     let model = Dpp::new(&features).unwrap().including(&[0, 2]).unwrap();
-    let solution = BranchAndBound::default().solve(&model, &Cpu).unwrap();
+    let solution = BranchAndBound::default().solve(&model, &Engine::cpu()).unwrap();
     assert_eq!(solution.subset.as_slice(), [0, 2]);
     assert!(solution.gap().unwrap() < 1e-2, "{:?}", solution.gap());
 }
@@ -102,7 +101,7 @@ fn rows_that_vanish_when_squared_still_have_a_bound() {
     let features = Features::from_rows(4, 5, values).unwrap();
     for size in 2..=3 {
         let model = KDpp::new(&features, size).unwrap();
-        let certificate = UpperBound::default().certify(&model, &Cpu).unwrap();
+        let certificate = UpperBound::default().certify(&model, &Engine::cpu()).unwrap();
         let best = 2.0 * scales[..size].iter().map(|scale| scale.ln()).sum::<f64>();
         assert!(certificate.upper_bound > best, "{} {best}", certificate.upper_bound);
     }

@@ -4,8 +4,7 @@ use std::ops::RangeInclusive;
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota,
     map::{Greedy, Objective, Solution, Solver, UpperBound},
 };
 use proptest::prelude::*;
@@ -63,10 +62,10 @@ fn all_shapes_of_the_known_cases() {
 
 /// What one model says of the best set, and how much one may be above another.
 fn answers(model: &impl Objective) -> [f64; 4] {
-    let bound = UpperBound::default().certify(model, &Cpu).unwrap().upper_bound;
+    let bound = UpperBound::default().certify(model, &Engine::cpu()).unwrap().upper_bound;
     [
         exact(model).log_det,
-        Greedy::default().solve(model, &Cpu).unwrap().log_det,
+        Greedy::default().solve(model, &Engine::cpu()).unwrap().log_det,
         restarted(model).log_det,
         bound,
     ]
@@ -160,7 +159,7 @@ proptest! {
     #[test]
     fn greedy_is_what_it_says(instance in instances()) {
         instance.with_model(|model, truth| {
-            let greedy = Greedy::default().solve(model, &Cpu).unwrap();
+            let greedy = Greedy::default().solve(model, &Engine::cpu()).unwrap();
             assert_eq!(greedy.subset.as_slice(), truth.greedy(instance.rows[0].len()));
         });
     }

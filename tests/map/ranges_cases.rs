@@ -2,8 +2,7 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
-    Features, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Features, Partition, PartitionDpp, Quota,
     map::{Bound, Greedy, LocalSearch, Solver, Termination, UpperBound},
 };
 
@@ -56,13 +55,14 @@ fn with_items_in_and_out() {
             let sets = subsets(items).filter(|set| truth.allows(set) && allowed(set));
             let best = sets.map(|set| truth.log_det(&set)).fold(f64::NEG_INFINITY, f64::max);
             let truth = Truth { best, ..truth };
-            for solution in [Greedy::default().solve(&model, &Cpu).unwrap(), restarted(&model), exact(&model)]
+            for solution in
+                [Greedy::default().solve(&model, &Engine::cpu()).unwrap(), restarted(&model), exact(&model)]
             {
                 assert_eq!(truth.fault(&solution), "");
                 assert!(allowed(solution.subset.as_slice()));
             }
             assert_eq!(truth.fault_of_proof(&exact(&model)), "");
-            let certificate = UpperBound::default().certify(&model, &Cpu).unwrap();
+            let certificate = UpperBound::default().certify(&model, &Engine::cpu()).unwrap();
             assert_eq!(truth.violations(&certificate), []);
         }
     }
@@ -79,7 +79,7 @@ fn many_items() {
         row.iter_mut().for_each(|x| *x *= 0.1);
     }
     let gamma = |model: &PartitionDpp| {
-        let certificate = UpperBound::default().certify(model, &Cpu).unwrap();
+        let certificate = UpperBound::default().certify(model, &Engine::cpu()).unwrap();
         certificate.bounds.iter().find(|(bound, _)| *bound == Bound::Gamma).unwrap().1
     };
     for (ranges, total) in [([1..=2, 0..=3, 2..=9], None), ([0..=2, 1..=4, 0..=3], Some(5))] {
@@ -91,7 +91,7 @@ fn many_items() {
             let quota = Quota::new(&partition, &ranges).unwrap();
             let quota = total.map_or(quota.clone(), |total| quota.with_total(total).unwrap());
             let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
-            let found = LocalSearch::default().solve(&model, &Cpu).unwrap();
+            let found = LocalSearch::default().solve(&model, &Engine::cpu()).unwrap();
             assert!(quota.allows(&found.subset.part_counts(&partition)) && found.missing == 0);
             (gamma(&model), found.log_det)
         });
@@ -137,7 +137,7 @@ fn bounds_know_what_parts_need() {
     let quota = Quota::new(&partition, &[2..=3, 0..=2]).unwrap();
     let truth = Truth::new(Determinants::of_features(rows), &labels, &quota);
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let certificate = UpperBound::default().certify(&model, &Cpu).unwrap();
+    let certificate = UpperBound::default().certify(&model, &Engine::cpu()).unwrap();
     assert_eq!(truth.violations(&certificate), []);
     for (bound, value) in certificate.bounds {
         println!("{bound}: {:.3} above", value - truth.best);

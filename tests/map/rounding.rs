@@ -5,7 +5,7 @@
 #![allow(clippy::excessive_precision, reason = "as they were given")]
 
 use oracles::exact::Minors;
-use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine::Cpu, map::UpperBound};
+use partition_dpp::{Engine, Features, Partition, PartitionDpp, Quota, map::UpperBound};
 
 use crate::common::rounding::{Answers, Kind, Problem, Tally};
 
@@ -70,7 +70,7 @@ fn a_nearly_singular_kernel() {
     for (low, high) in [(2, 4), (2, 3), (3, 3), (2, 2), (1, 3), (0, 3)] {
         let quota = Quota::new(&partition, &[low..=high]).unwrap();
         let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let certificate = UpperBound::default().certify(&model, &Cpu).unwrap();
+        let certificate = UpperBound::default().certify(&model, &Engine::cpu()).unwrap();
         let optimum = minors.optimum(|set| (low..=high).contains(&(set.count_ones() as usize)));
         println!("{low}..{high}: {:?} for {optimum}", certificate.bounds);
         assert!(certificate.bounds.iter().all(|&(_, bound)| bound >= optimum), "{certificate:?} {optimum}");

@@ -1,8 +1,7 @@
 //! Slates against the greedy algorithm on the candidates alone.
 
 use partition_dpp::{
-    CountRange, Error, Features, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    CountRange, Engine, Error, Features, Partition, PartitionDpp, Quota,
     error::WeightProblem,
     map::{Greedy, Solver},
     slates::{SlateRequest, Slates},
@@ -83,7 +82,7 @@ fn greedy(
     let dpp = PartitionDpp::new(&features, &partition, &quota(&partition)).ok()?;
     let at = |item: &u32| own.binary_search(item).unwrap();
     let dpp = dpp.including(&included.iter().map(at).collect::<Vec<_>>()).ok()?;
-    let solution = Greedy::default().solve(&dpp, &Cpu).unwrap();
+    let solution = Greedy::default().solve(&dpp, &Engine::cpu()).unwrap();
     Some((solution.subset.iter().map(|at| own[at]).collect(), solution.log_det))
 }
 
@@ -136,7 +135,7 @@ fn near_ties_are_decided_in_f64() {
         let partition = Partition::from_labels(&[0; 24]).unwrap();
         let quota = Quota::new(&partition, [3]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let expected = Greedy::default().solve(&dpp, &Cpu).unwrap().subset;
+        let expected = Greedy::default().solve(&dpp, &Engine::cpu()).unwrap().subset;
         let slates = Slates::new(&features, &partition, &quota).unwrap();
         let all: Vec<u32> = (0..24).collect();
         let mut workspace = slates.workspace();
@@ -162,7 +161,7 @@ fn scores_and_rows_of_any_size() {
         let wide: Vec<f64> = scores.iter().map(|&score| f64::from(score)).collect();
         let dpp = PartitionDpp::new(&features.with_scores(&wide, 0.5).unwrap(), &partition, &quota);
         let Ok(dpp) = dpp else { continue };
-        let expected = Greedy::default().solve(&dpp, &Cpu).unwrap().subset;
+        let expected = Greedy::default().solve(&dpp, &Engine::cpu()).unwrap().subset;
         let slates = Slates::new(&features, &partition, &quota).unwrap();
         let all: Vec<u32> = (0..30).collect();
         let mut workspace = slates.workspace();

@@ -1,16 +1,14 @@
 //! Sets of the softmax relaxation, against all sets.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    Dpp, Features, Watch,
-    engine::Cpu,
+    Dpp, Engine, Features, Watch,
     map::{Greedy, Softmax, SoftmaxExtension, Solution, Solver, Termination},
-    watch::Progress,
 };
 
 use crate::common::{
@@ -19,12 +17,13 @@ use crate::common::{
     oracle::Determinants,
     random::normals,
     unconstrained::{all_sets, differences, expectation, features, gaussian, uniforms, zoo},
+    watches::reported,
     with_threads,
 };
 
 fn solve(rows: &[Vec<f64>]) -> Solution {
     let features = features(rows);
-    Softmax::default().solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap()
+    Softmax::default().solve(&Dpp::new(&features).unwrap(), &Engine::cpu()).unwrap()
 }
 
 /// No item can be added or dropped with profit, and the value is right.
@@ -56,7 +55,7 @@ fn solutions_are_local_optima_and_often_the_best_sets() {
         assert!(solution.log_det <= best + 1e-9);
         check_local_optimum(&rows, &solution, &Condition::default());
         let features = features(&rows);
-        let greedy = Greedy::default().solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap().log_det;
+        let greedy = Greedy::default().solve(&Dpp::new(&features).unwrap(), &Engine::cpu()).unwrap().log_det;
         optimal += usize::from(solution.log_det > best - 1e-9);
         greedy_optimal += usize::from(greedy > best - 1e-9);
         count += 1;
@@ -72,7 +71,7 @@ fn known_kernels() {
         let determinants = case.oracle();
         let best = determinants.dpp().into_keys().map(|set| determinants.det(&set).ln()).fold(0.0, f64::max);
         let features = case.features();
-        let solution = Softmax::default().solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap();
+        let solution = Softmax::default().solve(&Dpp::new(&features).unwrap(), &Engine::cpu()).unwrap();
         let slack = 1e-9 * best.abs().max(1.0);
         assert!(solution.log_det <= best + slack, "{}: {} > {best}", case.name, solution.log_det);
         println!("{}: {:.6} of {best:.6}, {} items", case.name, solution.log_det, solution.subset.len());
@@ -115,7 +114,7 @@ fn included_and_excluded_items() {
             Condition::new(&[1, 2, 3, 4], &[0]),
         ] {
             let dpp = conditioned!(Dpp::new(&features).unwrap(), condition).unwrap();
-            let solution = Softmax::default().solve(&dpp, &Cpu).unwrap();
+            let solution = Softmax::default().solve(&dpp, &Engine::cpu()).unwrap();
             check_local_optimum(&rows, &solution, &condition);
             // Value and gradient are those with x = 1 and 0 there.
             let extension = SoftmaxExtension::new(&dpp);
@@ -123,7 +122,7 @@ fn included_and_excluded_items() {
             let mut fixed = x.clone();
             condition.included.iter().for_each(|&item| fixed[item] = 1.0);
             condition.excluded.iter().for_each(|&item| fixed[item] = 0.0);
-            let (sets, point) = (all_sets(&rows), extension.at(&x, &Cpu).unwrap());
+            let (sets, point) = (all_sets(&rows), extension.at(&x, &Engine::cpu()).unwrap());
             assert_abs_diff_eq!(point.value, expectation(&sets, &fixed), epsilon = 1e-9);
             let slopes = differences(|x| expectation(&sets, x), &fixed);
             for (item, slope) in slopes.into_iter().enumerate() {
@@ -131,15 +130,15 @@ fn included_and_excluded_items() {
                 let expected = if is_fixed { 0.0 } else { slope };
                 assert_abs_diff_eq!(point.gradient[item], expected, epsilon = 1e-4 * expected.abs().max(1.0));
             }
-            assert!(condition.allows(extension.round(&x, &Cpu).unwrap().as_slice()));
+            assert!(condition.allows(extension.round(&x, &Engine::cpu()).unwrap().as_slice()));
         }
     }
     let everything: Vec<usize> = (0..4).collect();
     let features = features(&gaussian(4, 4, 1.0, 5));
     let full = Dpp::new(&features).unwrap().including(&everything).unwrap();
-    assert_eq!(Softmax::default().solve(&full, &Cpu).unwrap().subset.as_slice(), everything);
+    assert_eq!(Softmax::default().solve(&full, &Engine::cpu()).unwrap().subset.as_slice(), everything);
     let nothing = Dpp::new(&features).unwrap().excluding(&everything).unwrap();
-    assert!(Softmax::default().solve(&nothing, &Cpu).unwrap().subset.is_empty());
+    assert!(Softmax::default().solve(&nothing, &Engine::cpu()).unwrap().subset.is_empty());
 }
 
 #[test]
@@ -178,7 +177,9 @@ fn the_same_for_any_number_of_threads_and_type() {
     let values: Vec<f32> = normals(3000 * 20, 8).into_iter().map(|x| x as f32).collect();
     let wide: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
     let run = |threads, features: &Features| {
-        with_threads(threads, || Softmax::default().solve(&Dpp::new(features).unwrap(), &Cpu).unwrap())
+        with_threads(threads, || {
+            Softmax::default().solve(&Dpp::new(features).unwrap(), &Engine::cpu()).unwrap()
+        })
     };
     let single = run(1, &Features::from_rows(3000, 20, &values[..]).unwrap());
     println!(
@@ -196,27 +197,26 @@ fn stopped_runs_return_a_set_and_say_so() {
     let rows = gaussian(60, 12, 0.8, 2);
     let features = features(&rows);
     let dpp = Dpp::new(&features).unwrap();
-    let whole = Softmax::default().solve(&dpp, &Cpu).unwrap();
-    let limited = Softmax::default().with_time_limit(Duration::ZERO).solve(&dpp, &Cpu).unwrap();
+    let whole = Softmax::default().solve(&dpp, &Engine::cpu()).unwrap();
+    let limited = Softmax::default().with_time_limit(Duration::ZERO).solve(&dpp, &Engine::cpu()).unwrap();
     assert_eq!(limited.termination, Termination::TimeLimit);
     assert_eq!(limited.stats.iterations, 0);
     let det = Determinants::of_features(rows.clone()).det(limited.subset.as_slice());
     assert_abs_diff_eq!(limited.log_det, det.ln(), epsilon = 1e-9);
     assert!(limited.log_det > 0.0, "{}", limited.log_det);
 
-    let stop = AtomicBool::new(true);
-    let stopped = Softmax::default().solve_watched(&dpp, &Cpu, &Watch::default().stopped_by(&stop)).unwrap();
+    let stop = Arc::new(AtomicBool::new(true));
+    let stopped =
+        Softmax::default().solve_watched(&dpp, &Engine::cpu(), &Watch::default().stopped_by(&stop)).unwrap();
     assert_eq!((stopped.termination, &stopped.subset), (Termination::Interrupted, &limited.subset));
 
-    let (reports, highest) = (AtomicU64::new(0), AtomicU64::new(0));
-    let report = |progress: Progress| {
-        reports.fetch_add(1, Ordering::Relaxed);
-        highest.fetch_max(progress.steps, Ordering::Relaxed);
-        assert!(progress.log_det <= whole.log_det + 1e-9 && progress.upper_bound.is_none());
-    };
-    let watched =
-        Softmax::default().solve_watched(&dpp, &Cpu, &Watch::default().reporting_to(&report)).unwrap();
+    let (watch, reports) = reported();
+    let watched = Softmax::default().solve_watched(&dpp, &Engine::cpu(), &watch).unwrap();
     assert_eq!(watched, whole);
-    assert_eq!(highest.load(Ordering::Relaxed), whole.stats.iterations);
-    assert!(reports.load(Ordering::Relaxed) >= whole.stats.iterations);
+    let reports = reports.lock().unwrap();
+    for report in &*reports {
+        assert!(report.log_det <= whole.log_det + 1e-9 && report.upper_bound.is_none());
+    }
+    assert_eq!(reports.iter().map(|report| report.steps).max(), Some(whole.stats.iterations));
+    assert!(reports.len() as u64 >= whole.stats.iterations);
 }

@@ -2,7 +2,7 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
-use partition_dpp::{Dpp, Error, engine::Cpu, map::SoftmaxExtension};
+use partition_dpp::{Dpp, Engine, Error, map::SoftmaxExtension};
 
 use crate::common::unconstrained::{all_sets, differences, expectation, features, gaussian, points, zoo};
 
@@ -26,7 +26,7 @@ fn values_are_expected_determinants() {
         let extension = SoftmaxExtension::new(&dpp);
         for x in points(rows.len(), 5) {
             let expected = expectation(&sets, &x);
-            let found = extension.at(&x, &Cpu).unwrap().value;
+            let found = extension.at(&x, &Engine::cpu()).unwrap().value;
             let error = (found - expected).abs() / expected.abs().max(1.0);
             worst = worst.max(error);
             assert!(error < 1e-9, "{found} {expected} at {x:?}");
@@ -39,7 +39,7 @@ fn values_are_expected_determinants() {
         // At the corners: ln det K_S.
         for (set, det) in sets.iter().step_by(3) {
             let x: Vec<f64> = (0..rows.len()).map(|i| f64::from(u8::from(set.contains(&i)))).collect();
-            let found = extension.at(&x, &Cpu).unwrap().value;
+            let found = extension.at(&x, &Engine::cpu()).unwrap().value;
             if *det > 1e-9 {
                 assert_abs_diff_eq!(found, det.ln(), epsilon = 1e-6 * det.ln().abs().max(1.0));
             } else {
@@ -59,7 +59,7 @@ fn gradients_are_differences() {
         let (features, sets) = (features(&rows), all_sets(&rows));
         let dpp = Dpp::new(&features).unwrap();
         for x in &points(rows.len(), 9)[..3] {
-            let found = SoftmaxExtension::new(&dpp).at(x, &Cpu).unwrap().gradient;
+            let found = SoftmaxExtension::new(&dpp).at(x, &Engine::cpu()).unwrap().gradient;
             let expected = differences(|x| expectation(&sets, x), x);
             let distance = |other: &[f64]| {
                 let errors = other.iter().zip(&expected).map(|(x, y)| (x - y).abs() / y.abs().max(1.0));
@@ -85,7 +85,7 @@ fn rounding_never_lowers() {
         for seed in 0..12 {
             for x in points(rows.len(), seed) {
                 let before = expectation(&sets, &x);
-                let set = extension.round(&x, &Cpu).unwrap();
+                let set = extension.round(&x, &Engine::cpu()).unwrap();
                 let after = sets.iter().find(|(other, _)| other == set.as_slice()).unwrap().1.ln();
                 assert!(after >= before - 1e-9 * before.abs().max(1.0), "{after} < {before} from {x:?}");
                 // What is at an end stays there.
@@ -105,17 +105,17 @@ fn points_outside_the_cube_are_refused() {
     let dpp = Dpp::new(&features).unwrap();
     let extension = SoftmaxExtension::new(&dpp);
     assert_error!(
-        extension.at(&[0.5; 3], &Cpu),
+        extension.at(&[0.5; 3], &Engine::cpu()),
         Error::Shape { expected: 4, found: 3, .. },
         ["cube", "4", "3"]
     );
     assert_error!(
-        extension.at(&[0.5, 1.5, 0.0, 1.0], &Cpu),
+        extension.at(&[0.5, 1.5, 0.0, 1.0], &Engine::cpu()),
         Error::NotAProbability { item: 1, value } if abs_diff_eq!(value, 1.5, epsilon = 1e-15),
         ["item 1", "1.5", "[0, 1]"]
     );
     assert_error!(
-        extension.round(&[0.5, 0.5, 0.0, f64::NAN], &Cpu),
+        extension.round(&[0.5, 0.5, 0.0, f64::NAN], &Engine::cpu()),
         Error::NotAProbability { item: 3, value } if value.is_nan(),
         ["item 3", "NaN"]
     );

@@ -3,8 +3,7 @@
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
 use partition_dpp::{
-    Dpp, Features, Kernel, Subset,
-    engine::Cpu,
+    Dpp, Engine, Features, Kernel, Subset,
     map::{Decision, ItemOrder, Solution, Solver, SymmetricGreedy, Termination},
 };
 use rand::{RngExt, SeedableRng};
@@ -64,7 +63,7 @@ fn literal(rows: &[Vec<f64>], order: &[usize], epsilon: f64, fault: Fault) -> Ve
 
 fn solve(rows: &[Vec<f64>], solver: SymmetricGreedy) -> Solution {
     let features = features(rows);
-    let solution = solver.solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap();
+    let solution = solver.solve(&Dpp::new(&features).unwrap(), &Engine::cpu()).unwrap();
     assert_eq!(solution.termination, Termination::AllDecided);
     solution
 }
@@ -126,7 +125,7 @@ fn any_order_is_the_definition_on_rearranged_rows() {
         let mut sets = Vec::new();
         for seed in 0..4 {
             let solver = SymmetricGreedy::default().with_order(ItemOrder::Shuffled { seed });
-            sets.push(solver.solve(&dpp, &Cpu).unwrap().subset);
+            sets.push(solver.solve(&dpp, &Engine::cpu()).unwrap().subset);
         }
         // The order is drawn by the documented rule.
         for (seed, set) in sets.iter().enumerate() {
@@ -207,7 +206,7 @@ fn coins_fall_as_they_should() {
     let mut first = 0;
     for seed in 0..4000 {
         let solver = SymmetricGreedy::default().with_decision(Decision::Randomised { seed });
-        let set = solver.solve(&dpp, &Cpu).unwrap().subset;
+        let set = solver.solve(&dpp, &Engine::cpu()).unwrap().subset;
         assert_eq!(set.len(), 1);
         first += usize::from(set.contains(0));
     }
@@ -217,7 +216,7 @@ fn coins_fall_as_they_should() {
     let pinned: Vec<usize> = (0..16)
         .map(|seed| {
             let solver = SymmetricGreedy::default().with_decision(Decision::Randomised { seed });
-            solver.solve(&dpp, &Cpu).unwrap().subset.as_slice()[0]
+            solver.solve(&dpp, &Engine::cpu()).unwrap().subset.as_slice()[0]
         })
         .collect();
     assert_eq!(pinned, PINNED);
@@ -238,7 +237,7 @@ fn included_and_excluded_items() {
             Condition::new(&[1, 2, 3, 4], &[0]),
         ] {
             let dpp = conditioned!(Dpp::new(&features).unwrap(), condition).unwrap();
-            let solution = SymmetricGreedy::default().solve(&dpp, &Cpu).unwrap();
+            let solution = SymmetricGreedy::default().solve(&dpp, &Engine::cpu()).unwrap();
             assert!(condition.allows(solution.subset.as_slice()), "{condition:?} {}", solution.subset);
             // By definition on f(T ∪ ·).
             let expected = literal_given(&rows, &condition);
@@ -248,9 +247,12 @@ fn included_and_excluded_items() {
     let everything: Vec<usize> = (0..4).collect();
     let features = features(&gaussian(4, 4, 1.0, 5));
     let full = Dpp::new(&features).unwrap().including(&everything).unwrap();
-    assert_eq!(SymmetricGreedy::default().solve(&full, &Cpu).unwrap().subset.as_slice(), everything);
+    assert_eq!(
+        SymmetricGreedy::default().solve(&full, &Engine::cpu()).unwrap().subset.as_slice(),
+        everything
+    );
     let nothing = Dpp::new(&features).unwrap().excluding(&everything).unwrap();
-    let solution = SymmetricGreedy::default().solve(&nothing, &Cpu).unwrap();
+    let solution = SymmetricGreedy::default().solve(&nothing, &Engine::cpu()).unwrap();
     assert!(solution.subset.is_empty(), "{}", solution.subset);
     assert_abs_diff_eq!(solution.log_det, 0.0, epsilon = 1e-300);
 }
@@ -330,7 +332,7 @@ fn the_same_for_any_number_of_threads_and_type() {
         for decision in [Decision::Deterministic, Decision::Randomised { seed: 5 }] {
             let solver = SymmetricGreedy::default().with_order(order).with_decision(decision);
             let run = |threads, features: &Features| {
-                with_threads(threads, || solver.solve(&Dpp::new(features).unwrap(), &Cpu).unwrap())
+                with_threads(threads, || solver.solve(&Dpp::new(features).unwrap(), &Engine::cpu()).unwrap())
             };
             let single = run(1, &Features::from_rows(300, 40, &values[..]).unwrap());
             assert_eq!(single, run(2, &Features::from_rows(300, 40, &values[..]).unwrap()));
@@ -353,7 +355,8 @@ fn ties_are_kept() {
 #[test]
 fn dense_kernels() {
     let kernel = Kernel::from_dense(3, &[4.0, 1.0, 0.5, 1.0, 3.0, 0.4, 0.5, 0.4, 0.3]).unwrap();
-    let solution = SymmetricGreedy::default().solve(&Dpp::new(kernel.features()).unwrap(), &Cpu).unwrap();
+    let solution =
+        SymmetricGreedy::default().solve(&Dpp::new(kernel.features()).unwrap(), &Engine::cpu()).unwrap();
     assert_eq!(solution.subset, Subset::new(vec![0, 1], 3).unwrap());
     assert_abs_diff_eq!(solution.log_det, 11.0_f64.ln(), epsilon = 1e-12);
 }

@@ -1,8 +1,7 @@
 //! Greedy and local search on the paper's synthetic regimes, twenty instances each.
 
 use partition_dpp::{
-    KDpp,
-    engine::Cpu,
+    Engine, KDpp,
     map::{Greedy, LocalSearch, Restarts, Solver},
 };
 
@@ -31,9 +30,12 @@ const RESTARTS: u64 = 8;
 fn solve(regime: &Regime, size: usize, seed: u64) -> [f64; 3] {
     let features = regime.features(seed);
     let k_dpp = KDpp::new(&features, size).unwrap();
-    let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
-    let climbed = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
-    let again = LocalSearch::default().with_restarts(Restarts::Count(RESTARTS)).solve(&k_dpp, &Cpu).unwrap();
+    let greedy = Greedy::default().solve(&k_dpp, &Engine::cpu()).unwrap();
+    let climbed = LocalSearch::default().solve(&k_dpp, &Engine::cpu()).unwrap();
+    let again = LocalSearch::default()
+        .with_restarts(Restarts::Count(RESTARTS))
+        .solve(&k_dpp, &Engine::cpu())
+        .unwrap();
     assert!(climbed.log_det >= greedy.log_det - 1e-9, "{}, k = {size}, seed {seed}", regime.name);
     assert!(again.log_det >= climbed.log_det - 1e-9, "{}, k = {size}, seed {seed}", regime.name);
     let bound = climbed.stats.swap_bound.unwrap();

@@ -1,7 +1,7 @@
 //! Rules of conditions, picks and parts broken once: the variant, its fields and its message.
 
 use partition_dpp::{
-    Dpp, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, engine::Cpu,
+    Dpp, Engine, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota,
 };
 
 /// Parts "a" (items 0, 1, 2) and "b" (items 3, 4, 5); rows 0 and 1 are parallel, row 5 is zero.
@@ -138,7 +138,7 @@ fn an_item_cannot_be_picked_again_on_another_grid() {
     let quota = Quota::new(&partition, [2, 1]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     for method in [Method::Interpolation, Method::PerCandidate] {
-        let mut chain = dpp.conditionals(method, &Cpu).unwrap();
+        let mut chain = dpp.conditionals(method, &Engine::cpu()).unwrap();
         chain.pick(0).unwrap();
         // The other part is full now: what is left has a grid of its own.
         chain.pick(3).unwrap();
@@ -156,7 +156,7 @@ fn picks_that_have_probability_zero_are_refused() {
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let given = dpp.including(&[3]).unwrap();
     for method in [Method::Interpolation, Method::PerCandidate] {
-        let mut chain = given.conditionals(method, &Cpu).unwrap();
+        let mut chain = given.conditionals(method, &Engine::cpu()).unwrap();
         chain.pick(0).unwrap();
         // Picked before, parallel to it, included, of a part that needs no more, zero.
         for item in [0, 1, 3, 4, 5] {
@@ -180,7 +180,7 @@ fn a_settled_law_has_no_chain_of_picks() {
     let settled = PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[0, 3]).unwrap();
     for method in [Method::Auto, Method::Interpolation, Method::PerCandidate] {
         assert_error!(
-            settled.conditionals(method, &Cpu),
+            settled.conditionals(method, &Engine::cpu()),
             Error::Nothing { what: "the quota beyond the included items" },
             ["beyond the included items is zero", "nothing to choose"]
         );

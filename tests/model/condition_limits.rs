@@ -2,8 +2,8 @@
 
 use approx::{abs_diff_eq, assert_relative_eq};
 use partition_dpp::{
-    Dpp, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result, Sampler,
-    SamplerOptions, Subset, engine::Cpu, sample::Algorithm,
+    Dpp, Engine, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result,
+    Sampler, SamplerOptions, Subset, sample::Algorithm,
 };
 
 use crate::common::{
@@ -14,7 +14,7 @@ use crate::common::{
     stats,
 };
 
-fn assert_law(what: &str, sampler: &Sampler<'_>, law: &Law) {
+fn assert_law(what: &str, sampler: &Sampler, law: &Law) {
     let samples = sampler.sample_many(20_000, 3);
     let p = stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), law);
     assert!(p > stats::ALPHA / 100.0, "{what}: p = {p:e}");
@@ -94,7 +94,7 @@ fn a_huge_dpp_with_nothing_left_beyond_the_included_items() {
     let features = Features::from_rows(4, 3, rows.concat()).unwrap();
     let (log_pair, log_all) = (6_f64.ln() + 80.0 * 10_f64.ln(), 0.3_f64.ln() * 2.0 + 120.0 * 10_f64.ln());
     let bare = Dpp::new(&features).unwrap().including(&[0, 1]).unwrap().excluding(&[3]).unwrap();
-    let inference = bare.inference(&Cpu).unwrap();
+    let inference = bare.inference(&Engine::cpu()).unwrap();
     let found = inference.log_partition_function();
     assert!(abs_diff_eq!(found.value, log_pair, epsilon = 1e-10), "{found:?} {log_pair}");
     let marginals = inference.inclusion_probabilities().unwrap().value;
@@ -104,7 +104,7 @@ fn a_huge_dpp_with_nothing_left_beyond_the_included_items() {
     );
     // Item 3 has something of its own, and is then certain.
     let one_more = Dpp::new(&features).unwrap().including(&[0, 1]).unwrap();
-    let inference = one_more.inference(&Cpu).unwrap();
+    let inference = one_more.inference(&Engine::cpu()).unwrap();
     let found = inference.log_partition_function();
     // All others are nothing beside a factor of 1e40.
     assert!(abs_diff_eq!(found.value, log_all, epsilon = 1e-10), "{found:?} {log_all}");
@@ -132,14 +132,18 @@ fn a_dpp_with_nothing_left_beyond_the_included_items() {
     for condition in conditions {
         let (given, log_share) = condition.apply(&law);
         let dpp = conditioned!(Dpp::new(&features).unwrap(), condition).unwrap();
-        let inference = dpp.inference(&Cpu).unwrap();
+        let inference = dpp.inference(&Engine::cpu()).unwrap();
         let found = inference.log_partition_function().value;
         assert!(abs_diff_eq!(found - log_z, log_share, epsilon = 1e-12), "{condition:?}: {found}");
         let marginals = inference.inclusion_probabilities().unwrap().value;
         for (found, expected) in marginals.iter().zip(oracle::marginals(&given, 5)) {
             assert!(abs_diff_eq!(*found, expected, epsilon = 1e-12), "{condition:?}: {marginals:?}");
         }
-        assert_law(&format!("{condition:?}"), &dpp.sampler(SamplerOptions::default(), &Cpu).unwrap(), &given);
+        assert_law(
+            &format!("{condition:?}"),
+            &dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap(),
+            &given,
+        );
     }
 }
 
@@ -154,11 +158,11 @@ fn a_set_that_is_included_whole_is_what_is_drawn() {
             let log_det = case.oracle().det(set).ln();
             let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().including(set).unwrap();
             for method in [Method::Auto, Method::Rejection, Method::Interpolation, Method::PerCandidate] {
-                let sampler = dpp.sampler(method, &Cpu).unwrap();
+                let sampler = dpp.sampler(method, &Engine::cpu()).unwrap();
                 assert_eq!((sampler.algorithm(), sampler.tilt()), (Algorithm::Settled, None));
                 assert!(sampler.sample_many(10, 0).subsets().iter().all(|drawn| drawn.as_slice() == set));
             }
-            let inference = dpp.inference(&Cpu).unwrap();
+            let inference = dpp.inference(&Engine::cpu()).unwrap();
             let log_z = inference.log_partition_function().value;
             assert!(
                 abs_diff_eq!(log_z, log_det, epsilon = 1e-10 * (1.0 + log_det.abs())),
@@ -184,7 +188,7 @@ fn a_part_that_is_needed_whole_is_settled() {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, &case.quota).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Rejection, &Cpu).unwrap();
+    let sampler = dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap();
     let tilt = sampler.tilt().unwrap();
     assert!(tilt[0].total_cmp(&f64::INFINITY).is_eq() && tilt[1].is_finite() && tilt[1] > 0.0, "{tilt:?}");
     assert!(sampler.acceptance_bound() > 0.999_999, "one part is left: {}", sampler.acceptance_bound());
@@ -219,7 +223,8 @@ fn independent_k_dpps_that_are_included_whole_are_settled() {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, &case.quota).unwrap();
     let apart = IndependentKDpps::new(&features, &partition, &quota).unwrap();
-    let sampler = apart.including(&[0, 1, 5, 6]).unwrap().sampler(SamplerOptions::default(), &Cpu).unwrap();
+    let sampler =
+        apart.including(&[0, 1, 5, 6]).unwrap().sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
     assert_eq!(sampler.algorithm(), Algorithm::Settled);
 }
 
@@ -230,7 +235,7 @@ fn a_quota_of_zero_has_no_weight() {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, &case.quota).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Rejection, &Cpu).unwrap();
+    let sampler = dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap();
     let tilt = sampler.tilt().unwrap();
     assert!(tilt[1].total_cmp(&0.0).is_eq() && tilt[0] > 0.0 && tilt[2] > 0.0, "{tilt:?}");
 }
@@ -247,7 +252,7 @@ fn parts_of_one_item_each_cost_nothing() {
         let counts: Vec<usize> = (0..partition.parts()).map(|part| 1 + part / 20).collect();
         let quota = Quota::new(&partition, &counts).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let sampler = dpp.sampler(Method::Auto, &Cpu).unwrap();
+        let sampler = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap();
         let samples = sampler.sample_many(10_000, 1);
         // 20^20 / 20! = 4.3e7 proposals for each if these parts were drawn.
         assert!(samples.proposals() <= 10_010, "{} proposals", samples.proposals());
@@ -267,7 +272,7 @@ fn parts_of_one_item_each_cost_nothing() {
             law.values_mut().for_each(|p| *p /= total);
             let p = stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), &law);
             assert!(p > stats::ALPHA, "{p:e}");
-            let log_z = dpp.inference(&Cpu).unwrap().log_partition_function().value;
+            let log_z = dpp.inference(&Engine::cpu()).unwrap().log_partition_function().value;
             assert_relative_eq!(log_z, total.ln(), epsilon = 0.0, max_relative = 1e-12);
         }
     }

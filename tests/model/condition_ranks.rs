@@ -1,6 +1,6 @@
 //! Conditions on parts that share subspaces: which are refused is decided by ranks.
 
-use partition_dpp::{Error, Features, Partition, PartitionDpp, Quota, engine::Cpu};
+use partition_dpp::{Engine, Error, Features, Partition, PartitionDpp, Quota};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::common::{
@@ -75,7 +75,7 @@ fn a_condition_is_refused_where_ranks_do_not_allow_it() {
                 continue;
             }
             let (law, log_share) = condition.apply(&law);
-            let inference = given.inference(&Cpu).unwrap();
+            let inference = given.inference(&Engine::cpu()).unwrap();
             let log_z_off = inference.log_partition_function().value - log_z - log_share;
             let found = inference.inclusion_probabilities().unwrap().value;
             let expected = oracle::marginals(&law, ITEMS);

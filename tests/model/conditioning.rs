@@ -2,8 +2,8 @@
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    Dpp, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
-    Sampler, SamplerOptions, Subset, engine::Cpu, sample::Algorithm,
+    Dpp, Engine, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Projection,
+    Quota, Sampler, SamplerOptions, Subset, sample::Algorithm,
 };
 
 use crate::common::{
@@ -30,7 +30,7 @@ fn gap(found: &[f64], expected: &[f64]) -> f64 {
     found.iter().zip(expected).map(|(f, e)| (f - e).abs()).fold(0.0, f64::max)
 }
 
-fn p_value(sampler: &Sampler<'_>, law: &Law) -> f64 {
+fn p_value(sampler: &Sampler, law: &Law) -> f64 {
     let samples = sampler.sample_many(DRAWS, 7);
     stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), law)
 }
@@ -55,7 +55,7 @@ impl<'a> Given<'a> {
 
     /// Normaliser, inclusion probabilities and log-probabilities; returns the largest gap of the
     /// inclusion probabilities.
-    fn check_inference(&self, inference: &Inference<'_>) -> f64 {
+    fn check_inference(&self, inference: &Inference) -> f64 {
         let what = &self.what;
         let log_z = inference.log_partition_function();
         let error = (log_z.value - self.log_z).abs();
@@ -77,7 +77,7 @@ impl<'a> Given<'a> {
         worst
     }
 
-    fn check_draws(&self, sampler: &Sampler<'_>) {
+    fn check_draws(&self, sampler: &Sampler) {
         let samples = sampler.sample_many(DRAWS, 7);
         for set in samples.subsets() {
             assert!(self.condition.allows(set.as_slice()), "{}: {set}", self.what);
@@ -97,10 +97,10 @@ fn dpp() {
         for condition in Condition::zoo(&law, &case.labels) {
             let given = Given::new(&case, &condition, &law, log_z);
             let dpp = conditioned!(Dpp::new(&features).unwrap(), condition).unwrap();
-            worst = f64::max(worst, given.check_inference(&dpp.inference(&Cpu).unwrap()));
-            given.check_draws(&dpp.sampler(SamplerOptions::default(), &Cpu).unwrap());
+            worst = f64::max(worst, given.check_inference(&dpp.inference(&Engine::cpu()).unwrap()));
+            given.check_draws(&dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap());
             let chained = conditioned_item_by_item!(Dpp::new(&features).unwrap(), condition);
-            given.check_inference(&chained.inference(&Cpu).unwrap());
+            given.check_inference(&chained.inference(&Engine::cpu()).unwrap());
             checks += 1;
         }
     }
@@ -118,12 +118,12 @@ fn k_dpp() {
         for condition in Condition::zoo(&law, &case.labels) {
             let given = Given::new(&case, &condition, &law, log_z);
             let dpp = conditioned!(KDpp::new(&features, k).unwrap(), condition).unwrap();
-            worst = f64::max(worst, given.check_inference(&dpp.inference(&Cpu).unwrap()));
-            let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
+            worst = f64::max(worst, given.check_inference(&dpp.inference(&Engine::cpu()).unwrap()));
+            let sampler = dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
             given.check_draws(&sampler);
             assert_eq!(sampler.algorithm() == Algorithm::Settled, condition.included.len() == k);
             let chained = conditioned_item_by_item!(KDpp::new(&features, k).unwrap(), condition);
-            given.check_inference(&chained.inference(&Cpu).unwrap());
+            given.check_inference(&chained.inference(&Engine::cpu()).unwrap());
             checks += 1;
         }
     }
@@ -142,10 +142,11 @@ fn partition_dpp() {
             let given = Given::new(&case, &condition, &law, log_z);
             let free = || PartitionDpp::new(&features, &partition, &quota).unwrap();
             let dpp = conditioned!(free(), condition).unwrap();
-            worst = f64::max(worst, given.check_inference(&dpp.inference(&Cpu).unwrap()));
+            worst = f64::max(worst, given.check_inference(&dpp.inference(&Engine::cpu()).unwrap()));
             for way in [Projection::Leverage, Projection::Elementary] {
-                let sampler =
-                    dpp.sampler(SamplerOptions::from(Method::Rejection).with_projection(way), &Cpu).unwrap();
+                let sampler = dpp
+                    .sampler(SamplerOptions::from(Method::Rejection).with_projection(way), &Engine::cpu())
+                    .unwrap();
                 given.check_draws(&sampler);
                 // All of the quota included, or all that is left of every part needed.
                 let settled = sampler.algorithm() == Algorithm::Settled;
@@ -153,7 +154,7 @@ fn partition_dpp() {
                 assert!(!settled || given.law.len() == 1);
             }
             let chained = conditioned_item_by_item!(free(), condition);
-            given.check_inference(&chained.inference(&Cpu).unwrap());
+            given.check_inference(&chained.inference(&Engine::cpu()).unwrap());
             checks += 1;
         }
     }
@@ -171,9 +172,9 @@ fn independent_k_dpps() {
             let given = Given::new(&case, &condition, &law, 0.0);
             let free = || IndependentKDpps::new(&features, &partition, &quota).unwrap();
             let model = conditioned!(free(), condition).unwrap();
-            given.check_draws(&model.sampler(SamplerOptions::default(), &Cpu).unwrap());
+            given.check_draws(&model.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap());
             let chained = conditioned_item_by_item!(free(), condition);
-            given.check_draws(&chained.sampler(SamplerOptions::default(), &Cpu).unwrap());
+            given.check_draws(&chained.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap());
             checks += 1;
         }
     }
@@ -195,7 +196,7 @@ fn the_chain_of_picks() {
             let target = given.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap().0;
             for method in [Method::Interpolation, Method::PerCandidate] {
                 // Nothing is left to pick where all parts are settled.
-                let Ok(mut chain) = dpp.conditionals(method, &Cpu) else {
+                let Ok(mut chain) = dpp.conditionals(method, &Engine::cpu()) else {
                     assert_eq!(given.len(), 1);
                     continue;
                 };
@@ -242,9 +243,9 @@ fn draws_that_forget_a_condition_are_rejected() {
     let (features, partition, quota) = model(&case);
     let free = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let (given, _) = Condition::new(&[0], &[]).apply(&law);
-    assert!(p_value(&free.sampler(Method::Rejection, &Cpu).unwrap(), &given) < 1e-12);
+    assert!(p_value(&free.sampler(Method::Rejection, &Engine::cpu()).unwrap(), &given) < 1e-12);
     // Given other items as well, looking only at sets that hold item 0.
-    let sampler = free.clone().excluding(&[5]).unwrap().sampler(Method::Rejection, &Cpu).unwrap();
+    let sampler = free.clone().excluding(&[5]).unwrap().sampler(Method::Rejection, &Engine::cpu()).unwrap();
     let samples = sampler.sample_many(20 * DRAWS, 7);
     let sets: Vec<&[usize]> =
         samples.subsets().iter().map(Subset::as_slice).filter(|set| set.contains(&0)).collect();
@@ -261,14 +262,14 @@ fn included_items_that_are_not_projected_out_are_rejected() {
     counts[case.labels[0]] -= 1;
     let rest = Quota::new(&partition, &counts).unwrap();
     let rest = PartitionDpp::new(&features, &partition, &rest).unwrap().excluding(&[0]).unwrap();
-    let samples = rest.sampler(Method::Rejection, &Cpu).unwrap().sample_many(DRAWS, 7);
+    let samples = rest.sampler(Method::Rejection, &Engine::cpu()).unwrap().sample_many(DRAWS, 7);
     let sets: Vec<Vec<usize>> = samples.subsets().iter().map(|set| [&[0], set.as_slice()].concat()).collect();
     let condition = Condition::new(&[0], &[]);
     let (given, _) = condition.apply(&law);
     assert!(stats::chi_square_p(sets.iter().map(|set| &set[..]), &given) < 1e-12);
     // The library's own draws pass the same check.
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[0]).unwrap();
-    assert!(p_value(&dpp.sampler(Method::Rejection, &Cpu).unwrap(), &given) > stats::ALPHA);
+    assert!(p_value(&dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap(), &given) > stats::ALPHA);
 }
 
 #[test]
@@ -280,7 +281,7 @@ fn probabilities_given_another_item_are_far_off() {
     let expected = oracle::marginals(&given, case.items());
     for other in [Condition::new(&[1], &[]), Condition::new(&[], &[0]), Condition::default()] {
         let inference = conditioned!(free.clone(), other).unwrap();
-        let inference = inference.inference(&Cpu).unwrap();
+        let inference = inference.inference(&Engine::cpu()).unwrap();
         let off = gap(&inference.inclusion_probabilities().unwrap().value, &expected);
         let log_z = inference.log_partition_function().value;
         assert!(off > 1e-2, "{other:?}: {off}");

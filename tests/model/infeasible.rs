@@ -1,7 +1,7 @@
 //! Quotas that no set meets, and quotas that are too dear.
 
 use partition_dpp::{
-    Error, Features, IndependentKDpps, Method, Partition, PartitionDpp, Quota, SamplerOptions, engine,
+    Engine, Error, Features, IndependentKDpps, Method, Partition, PartitionDpp, Quota, SamplerOptions,
     sample::{Algorithm, DEFAULT_PROPOSAL_BUDGET, expected_proposals},
 };
 
@@ -132,14 +132,14 @@ fn a_quota_that_needs_too_many_proposals_is_refused_with_their_number() {
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     assert_error!(
-        dpp.sampler(Method::Auto, &engine::Cpu),
+        dpp.sampler(Method::Auto, &Engine::cpu()),
         Error::ProposalBudget { expected, budget: DEFAULT_PROPOSAL_BUDGET, .. }
             if expected > 1e8,
         ["proposals", "budget of 1.000e7"]
     );
-    assert!(dpp.sampler(Method::Rejection, &engine::Cpu).is_ok(), "whoever insists gets a sampler");
+    assert!(dpp.sampler(Method::Rejection, &Engine::cpu()).is_ok(), "whoever insists gets a sampler");
     let patient = SamplerOptions::default().with_proposal_budget(f64::INFINITY);
-    assert!(dpp.sampler(patient, &engine::Cpu).is_ok(), "whoever can wait gets a sampler");
+    assert!(dpp.sampler(patient, &Engine::cpu()).is_ok(), "whoever can wait gets a sampler");
 }
 
 #[test]
@@ -153,18 +153,18 @@ fn a_budget_of_ones_own_is_kept() {
     let options = SamplerOptions::default().with_proposal_budget(1.0);
     // 7 × 3 × 3 nodes, conjugates counted once
     assert_error!(
-        dpp.sampler(options, &engine::Cpu),
+        dpp.sampler(options, &Engine::cpu()),
         Error::ProposalBudget { expected, budget: 1.0, nodes: 32.0, node_budget: 3.0 } if (1.0..8.11).contains(&expected),
         ["1.000e0", "3.200e1 nodes", "3.000e0"]
     );
     assert_error!(
-        dpp.sampler(Method::Interpolation, &engine::Cpu),
+        dpp.sampler(Method::Interpolation, &Engine::cpu()),
         // The total is the whole rank, so two phases find it.
         Error::NodeBudget { nodes: 9.0, budget: 3.0 },
         ["interpolation needs 9.000e0 nodes", "budget of 3.000e0"]
     );
-    let on_nodes = dpp.clone().with_node_budget(100.0).sampler(options, &engine::Cpu).unwrap();
+    let on_nodes = dpp.clone().with_node_budget(100.0).sampler(options, &Engine::cpu()).unwrap();
     assert_eq!(on_nodes.algorithm(), Algorithm::Interpolation);
     let patient = options.with_proposal_budget(1.01 * expected_proposals(quota.low()));
-    assert!(dpp.sampler(patient, &engine::Cpu).is_ok());
+    assert!(dpp.sampler(patient, &Engine::cpu()).is_ok());
 }

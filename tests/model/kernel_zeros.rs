@@ -2,8 +2,7 @@
 
 use approx::relative_eq;
 use partition_dpp::{
-    Error, KDpp, Kernel,
-    engine::Cpu,
+    Engine, Error, KDpp, Kernel,
     map::{BranchAndBound, Solver},
 };
 
@@ -29,9 +28,9 @@ fn an_item_without_variance_is_never_chosen() {
             let kernel = kernel(seed, dims, length);
             assert_eq!(kernel.features().row(ZERO), vec![0.0; kernel.rank()]);
             let k_dpp = KDpp::new(kernel.features(), 2).unwrap();
-            let inclusion = k_dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value;
+            let inclusion = k_dpp.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap().value;
             assert_eq!(inclusion[ZERO].to_bits(), 0);
-            let best = BranchAndBound::default().solve(&k_dpp, &Cpu).unwrap();
+            let best = BranchAndBound::default().solve(&k_dpp, &Engine::cpu()).unwrap();
             assert!(!best.subset.as_slice().contains(&ZERO));
             assert_error!(k_dpp.including(&[ZERO]), Error::DependentItems { item: ZERO }, ["item 2"]);
         }
@@ -44,7 +43,7 @@ fn a_short_row_is_not_a_row_of_zeros() {
         let kernel = kernel(1, 4, length);
         let k_dpp = KDpp::new(kernel.features(), 2).unwrap();
         assert!(k_dpp.clone().including(&[ZERO]).is_ok());
-        k_dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value[ZERO]
+        k_dpp.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap().value[ZERO]
     };
     let unit = inclusion(1e-6);
     for length in [1e-18, 1e-100] {

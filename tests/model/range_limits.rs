@@ -3,8 +3,7 @@
 use std::ops::RangeInclusive;
 
 use partition_dpp::{
-    Error, Features, Partition, PartitionDpp, Quota, SamplerOptions,
-    engine::Cpu,
+    Engine, Error, Features, Partition, PartitionDpp, Quota, SamplerOptions,
     sample::{Algorithm, Bound},
 };
 
@@ -97,14 +96,15 @@ fn nothing_is_left_to_choose() {
     let partition = Partition::from_labels(&["a", "a", "a", "b", "b", "b"]).unwrap();
     let quota = Quota::new(&partition, &[1..=2, 0..=2]).unwrap().with_total(2).unwrap();
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[1, 3]).unwrap();
-    let sampler = model.sampler(SamplerOptions::default(), &Cpu).unwrap();
+    let sampler = model.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
     assert_eq!(sampler.algorithm(), Algorithm::Settled);
     assert_eq!(sampler.sample_many(3, 0).subsets()[2].as_slice(), [1, 3]);
     // Every part is needed whole.
     let whole = Quota::new(&partition, &[2..=3, 2..=3]).unwrap();
     let model = PartitionDpp::new(&features, &partition, &whole).unwrap().excluding(&[0, 5]).unwrap();
     assert_eq!(
-        model.sampler(SamplerOptions::default(), &Cpu).unwrap().sample_many(1, 0).subsets()[0].as_slice(),
+        model.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap().sample_many(1, 0).subsets()[0]
+            .as_slice(),
         [1, 2, 3, 4]
     );
 }
@@ -122,23 +122,26 @@ fn proposals_are_bounded() {
     let ranges = |range: RangeInclusive<usize>| Quota::new(&partition, vec![range; 20]).unwrap();
     let model = |quota: &Quota| PartitionDpp::new(&features, &partition, quota).unwrap();
     let narrow = model(&ranges(0..=1).with_total(20).unwrap());
-    let refused = narrow.sampler(tilted().with_proposal_budget(1e5), &Cpu).map(|_| ());
+    let refused = narrow.sampler(tilted().with_proposal_budget(1e5), &Engine::cpu()).map(|_| ());
     assert_error!(refused, Error::RangeProposalBudget { .. }, ["proposals", "1.00e5"]);
     // A budget that holds what the bound promises is taken at its word.
-    let sampler =
-        narrow.sampler(tilted().with_proposal_budget(1e9), &Cpu).map(|sampler| sampler.acceptance_bound());
+    let sampler = narrow
+        .sampler(tilted().with_proposal_budget(1e9), &Engine::cpu())
+        .map(|sampler| sampler.acceptance_bound());
     assert!((1e-9..1e-7).contains(&sampler.unwrap()));
 
     let wide = model(&ranges(0..=4));
-    let (one, two) =
-        (with_threads(1, || wide.sampler(tilted(), &Cpu).unwrap()), wide.sampler(tilted(), &Cpu).unwrap());
+    let (one, two) = (
+        with_threads(1, || wide.sampler(tilted(), &Engine::cpu()).unwrap()),
+        wide.sampler(tilted(), &Engine::cpu()).unwrap(),
+    );
     assert_eq!(one.acceptance_bound().to_bits(), two.acceptance_bound().to_bits());
     let samples = two.sample_many(200, 1);
     let (bound, observed) = (two.acceptance_bound(), samples.acceptance_observed());
     println!("acceptance {observed:.3}, bound {bound:.3}");
     assert!(bound <= observed && observed <= 8.0 * bound, "{bound} {observed}");
     // The pilot shows that one proposal is too few for a sample, and that two are enough.
-    let refused = wide.sampler(tilted().with_proposal_budget(1.0), &Cpu).map(|_| ());
+    let refused = wide.sampler(tilted().with_proposal_budget(1.0), &Engine::cpu()).map(|_| ());
     assert_error!(refused, Error::RangeProposalBudget { budget: 1.0, .. }, ["1.00e0"]);
-    assert!(wide.sampler(tilted().with_proposal_budget(2.0), &Cpu).is_ok());
+    assert!(wide.sampler(tilted().with_proposal_budget(2.0), &Engine::cpu()).is_ok());
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use approx::assert_abs_diff_eq;
 use oracles::exact::{Law, Set, items_of, set_of};
 use partition_dpp::{
-    Error, Features, Partition, Quota, RidgeDpp, Sampler, SamplerOptions, engine::Cpu, error::WeightProblem,
+    Engine, Error, Features, Partition, Quota, RidgeDpp, Sampler, SamplerOptions, error::WeightProblem,
     sample::Algorithm,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -47,7 +47,7 @@ fn features_with_a_ridge_under_every_law() {
     for law in laws() {
         for (delta, scale) in [(0.5, 0.0), (1e-3, 1.0)] {
             for (name, problem) in known(delta, scale, law) {
-                assert_right(&name, &problem, &examine(&problem, &Cpu, EFFORT, 1));
+                assert_right(&name, &problem, &examine(&problem, &Engine::cpu(), EFFORT, 1));
             }
         }
     }
@@ -103,10 +103,10 @@ pub(crate) fn law(problem: &Problem) -> Law {
 }
 
 fn drawn(dpp: &RidgeDpp, draws: u64, seed: u64) -> BTreeMap<Set, usize> {
-    counted(&dpp.sampler(SamplerOptions::default(), &Cpu).unwrap(), draws, seed)
+    counted(&dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap(), draws, seed)
 }
 
-fn counted(sampler: &Sampler<'_>, draws: u64, seed: u64) -> BTreeMap<Set, usize> {
+fn counted(sampler: &Sampler, draws: u64, seed: u64) -> BTreeMap<Set, usize> {
     assert!(sampler.law_error() < 1e-10);
     let mut counts = BTreeMap::new();
     for subset in sampler.sample_many(draws, seed).subsets() {
@@ -171,7 +171,7 @@ fn items_are_added_by_their_quality() {
 fn wide_ranges_are_drawn_as_sets_of_any_size() {
     let algorithm = |ranges: [std::ops::RangeInclusive<usize>; 3]| {
         let problem = generic(Constraint::Ranges(ranges.to_vec(), None), 0.5, 1.0, 1);
-        let sampler = mixture(&problem).sampler(SamplerOptions::default(), &Cpu).unwrap();
+        let sampler = mixture(&problem).sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
         (sampler.algorithm(), sampler.bound())
     };
     assert_eq!(algorithm([0..=3, 0..=3, 0..=3]), (Algorithm::Spectral, None));
@@ -199,7 +199,7 @@ fn independent_parts() {
             (apart.include, apart.exclude) = (problem.include.clone(), problem.exclude.clone());
             apart.log_weights = problem.log_weights.clone();
             let apart = apart.with_ridge(delta);
-            let sampler = dpp.independent_sampler(SamplerOptions::default(), &Cpu).unwrap();
+            let sampler = dpp.independent_sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
             let (p, rare) = p_values(&counted(&sampler, 20_000, seed), &law(&apart), 20_000, 1e-9);
             assert!(p.unwrap_or(1.0) > stats::ALPHA / 1000.0 && rare > 1e-9, "{p:?}\n{problem}");
             // The law of all parts together is another one.
@@ -280,7 +280,7 @@ fn what_a_ridge_refuses() {
     assert_error!(both, Error::IncludedAndExcluded { item: 0 }, ["item 0"]);
     let ranges = Quota::new(&partition, [0..=2, 0..=2]).unwrap().with_total(3).unwrap();
     let dpp_of_total = RidgeDpp::new(&features, 0.5, &partition, &ranges).unwrap();
-    let made = dpp_of_total.sampler(SamplerOptions::default(), &Cpu).map(|_| ());
+    let made = dpp_of_total.sampler(SamplerOptions::default(), &Engine::cpu()).map(|_| ());
     assert_error!(made, Error::CountsNotExact { .. }, ["a ridge under a total"]);
     assert_error!(dpp_of_total.parts().map(|_| ()), Error::CountsNotExact { .. }, ["every part by itself"]);
     // Conditions and totals.
@@ -298,7 +298,7 @@ fn what_a_ridge_refuses() {
     );
     // Scores of a thousand need features of the ridge's own.
     let far = dpp.clone().with_scores(&[1000.0, -1000.0, 0.0, 0.0], 0.5).unwrap();
-    let refused = far.sampler(SamplerOptions::default(), &Cpu).map(|_| ());
+    let refused = far.sampler(SamplerOptions::default(), &Engine::cpu()).map(|_| ());
     assert!(matches!(refused, Err(Error::Weights(WeightProblem::Spread))), "{refused:?}");
 }
 
@@ -311,17 +311,17 @@ fn corners_of_the_mixture() {
         RidgeDpp::new(&features, 0.5, &partition, &Quota::new(&partition, counts).unwrap()).unwrap()
     };
     let sample = |dpp: &RidgeDpp| {
-        dpp.sampler(SamplerOptions::default(), &Cpu).unwrap().sample_many(1, 3).subsets()[0].clone()
+        dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap().sample_many(1, 3).subsets()[0].clone()
     };
     assert_eq!(sample(&dpp([2, 3])).as_slice(), [0, 1, 2, 3, 4]);
     assert_eq!(sample(&dpp([2, 2]).including(&[2, 3]).unwrap()).as_slice(), [0, 1, 2, 3]);
     let zeros = dpp([1, 0]);
-    let found = zeros.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value;
+    let found = zeros.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap().value;
     found.iter().zip([0.5, 0.5, 0.0, 0.0, 0.0]).for_each(|(p, exact)| {
         assert_abs_diff_eq!(*p, exact, epsilon = 1e-14);
     });
     // A part with nothing chosen, and nothing left to choose.
-    let apart = dpp([2, 0]).independent_sampler(SamplerOptions::default(), &Cpu).unwrap();
+    let apart = dpp([2, 0]).independent_sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
     assert_eq!(apart.sample_many(1, 0).subsets()[0].as_slice(), [0, 1]);
     let none = RidgeDpp::of_any_size(&features, 0.5).unwrap().excluding(&[0, 1, 2, 3, 4]).unwrap();
     assert!(sample(&none).is_empty());
@@ -330,7 +330,11 @@ fn corners_of_the_mixture() {
     let whole = sample(&scored.including(&[0, 1]).unwrap());
     assert_eq!((whole.len(), &whole.as_slice()[..2]), (3, &[0, 1][..]));
     // det diag(δ) twice.
-    assert_abs_diff_eq!(zeros.inference(&Cpu).unwrap().log_partition_function().value, 0.0, epsilon = 1e-14);
+    assert_abs_diff_eq!(
+        zeros.inference(&Engine::cpu()).unwrap().log_partition_function().value,
+        0.0,
+        epsilon = 1e-14
+    );
 }
 
 /// The stated error was a thousand times too large, and divided by the acceptance: larger problems were refused.
@@ -342,7 +346,7 @@ fn wide_rows_are_drawn_accurately() {
     for delta in [0.1, 1.0] {
         for k in [50, 112] {
             let dpp = RidgeDpp::of_size(&features, delta, k).unwrap();
-            let error = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap().law_error();
+            let error = dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap().law_error();
             assert!(error < 1e-9, "ridge {delta}, k = {k}: {error:e}");
         }
     }

@@ -1,7 +1,7 @@
 //! Probabilities under K + δI against enumeration.
 
 use oracles::exact::items_of;
-use partition_dpp::{Features, Partition, Quota, RidgeDpp, Subset, engine::Cpu};
+use partition_dpp::{Engine, Features, Partition, Quota, RidgeDpp, Subset};
 
 use crate::{
     common::checked::{Constraint, Problem},
@@ -11,7 +11,7 @@ use crate::{
 /// All probabilities of a law.
 fn assert_known(problem: &Problem) {
     let (law, items) = (law(problem), problem.items());
-    let inference = mixture(problem).inference(&Cpu).unwrap();
+    let inference = mixture(problem).inference(&Engine::cpu()).unwrap();
     let log_z = inference.log_partition_function();
     assert!(log_z.error < 1e-10, "{log_z:?}\n{problem}");
     let near = |found: f64, exact: f64| found.total_cmp(&exact).is_eq() || (found - exact).abs() < 1e-10;
@@ -63,7 +63,7 @@ fn quotas_by_chance() {
                     _ => Constraint::Any,
                 };
                 let exact = (law(&problem).log_z() - law(&all).log_z()).exp();
-                let found = mixture(&problem).probability_by_chance(&Cpu).unwrap();
+                let found = mixture(&problem).probability_by_chance(&Engine::cpu()).unwrap();
                 assert!((found.value - exact).abs() < 1e-10, "{found:?} for {exact}\n{problem}");
             }
         }
@@ -79,11 +79,11 @@ fn fair_coins() {
     for quality in [[0.0; 6], [0.0, 0.0, 0.7, 0.7, -0.7, -0.7], [3.0, 3.0, 0.0, 0.0, 0.0, 0.0]] {
         let dpp = RidgeDpp::new(&features, 1.0, &partition, &quota).unwrap();
         let dpp = dpp.with_log_quality(&quality).unwrap();
-        let found = dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap();
+        let found = dpp.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap();
         assert!(found.error < 1e-10);
         let exact = features.with_ridge(1.0).unwrap().with_log_quality(&quality).unwrap();
         let exact = partition_dpp::PartitionDpp::new(&exact, &partition, &quota).unwrap();
-        let exact = exact.inference(&Cpu).unwrap().inclusion_probabilities().unwrap();
+        let exact = exact.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap();
         for (found, exact) in found.value.iter().zip(exact.value) {
             assert!((found - exact).abs() < 1e-10, "{found} for {exact}");
         }
@@ -105,7 +105,8 @@ fn many_items() {
         let dpp = dpp.with_log_quality(&quality).unwrap();
         let exact = features.with_ridge(delta).unwrap().with_log_quality(&quality).unwrap();
         let exact = partition_dpp::PartitionDpp::new(&exact, &partition, &quota).unwrap();
-        let (found, exact) = (dpp.inference(&Cpu).unwrap(), exact.inference(&Cpu).unwrap());
+        let (found, exact) =
+            (dpp.inference(&Engine::cpu()).unwrap(), exact.inference(&Engine::cpu()).unwrap());
         let (log_z, exact_z) = (found.log_partition_function(), exact.log_partition_function());
         assert!((log_z.value - exact_z.value).abs() < 1e-10, "{log_z:?} for {exact_z:?}");
         let (found, exact) =

@@ -2,9 +2,8 @@
 
 use approx::assert_relative_eq;
 use partition_dpp::{
-    Error, Features, KDpp, Partition, PartitionDpp, Quota, RidgeDpp, Subset,
+    Engine, Error, Features, KDpp, Partition, PartitionDpp, Quota, RidgeDpp, Subset,
     data::LabelCopies,
-    engine::Cpu,
     error::WeightProblem,
     map::{BranchAndBound, KernelModel, Solver, TopScores},
     similarity::DotKernel,
@@ -61,7 +60,7 @@ pub(crate) fn assert_right(what: &str, problem: &Problem, report: &Report) {
 fn quality_under_every_law() {
     for law in laws() {
         for (name, problem) in problems(1.5, law) {
-            assert_right(&name, &problem, &examine(&problem, &Cpu, EFFORT, 1));
+            assert_right(&name, &problem, &examine(&problem, &Engine::cpu(), EFFORT, 1));
         }
     }
 }
@@ -73,7 +72,7 @@ fn scores_of_a_thousand() {
     let (mut asked, mut refused) = (0, 0);
     for (scale, law) in [500.0, 4_500.0].into_iter().flat_map(|scale| laws().map(|law| (scale, law))) {
         for (name, problem) in problems(scale, law) {
-            let report = examine(&problem, &Cpu, EFFORT, 1);
+            let report = examine(&problem, &Engine::cpu(), EFFORT, 1);
             assert!(report.wrong().is_empty(), "{name}: {:?}\n{problem}", report.wrong());
             asked += 1;
             refused += usize::from(!report.refusals.is_empty());
@@ -102,7 +101,7 @@ fn large_scores_decide_where_they_must() {
     ];
     for (law, seed) in laws.iter().flat_map(|law| (0..10).map(move |seed| (law, seed))) {
         let problem = generic(law.clone(), 500.0, seed);
-        assert_right("large scores", &problem, &examine(&problem, &Cpu, EFFORT, seed));
+        assert_right("large scores", &problem, &examine(&problem, &Engine::cpu(), EFFORT, seed));
     }
 }
 
@@ -112,7 +111,7 @@ fn conditions_and_weights() {
         for scale in [1.0, 500.0] {
             let mut problem = generic(Constraint::Quota(vec![2, 1, 1]), scale, seed);
             (problem.include, problem.exclude) = (vec![1], vec![4]);
-            assert_right("conditions", &problem, &examine(&problem, &Cpu, EFFORT, seed));
+            assert_right("conditions", &problem, &examine(&problem, &Engine::cpu(), EFFORT, seed));
         }
     }
 }
@@ -131,7 +130,7 @@ fn weights_applied_once_instead_of_twice_are_noticed() {
         let problem = generic(law.clone(), 1.0, 3);
         let mut once = problem.clone();
         once.log_weights.iter_mut().for_each(|log| *log *= 0.5);
-        let found = kinds(&examine_against(&problem.minors(), &once, &Cpu, EFFORT, 3));
+        let found = kinds(&examine_against(&problem.minors(), &once, &Engine::cpu(), EFFORT, 3));
         for kind in [Kind::LogZ, Kind::Marginals, Kind::LogProbabilities, Kind::Map] {
             assert!(found.contains(&kind), "{law:?}: {kind:?} is not in {found:?}");
         }
@@ -145,7 +144,7 @@ fn a_shift_within_a_part_matters_under_ranges_alone() {
         let problem = generic(law, 1.0, 5);
         let mut other = problem.clone();
         other.log_weights[3..6].iter_mut().for_each(|log| *log += 0.7);
-        kinds(&examine_against(&problem.minors(), &other, &Cpu, EFFORT, 5))
+        kinds(&examine_against(&problem.minors(), &other, &Engine::cpu(), EFFORT, 5))
     };
     assert!(!shifted(Constraint::Quota(vec![1, 2, 1])).contains(&Kind::Marginals));
     assert!(shifted(Constraint::Ranges(vec![1..=2, 0..=2, 1..=1], None)).contains(&Kind::Marginals));
@@ -159,14 +158,14 @@ fn unit_rows_are_cosines() {
         let features = Parts::of(&problem).unwrap().features.with_unit_rows().unwrap();
         let length = |row: &Vec<f64>| row.iter().map(|x| x * x).sum::<f64>().sqrt();
         problem.log_weights = problem.rows.iter().map(|row| -length(row).ln()).collect();
-        let report = examine(&problem, &Cpu, EFFORT, seed);
+        let report = examine(&problem, &Engine::cpu(), EFFORT, seed);
         assert_right("cosines", &problem, &report);
         // The library's own weights are the same.
         let (partition, quota) = parts(&problem.labels, [1, 2, 1]);
         let best = BranchAndBound::default();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let (_, optimum) = problem.minors().best(|set| problem.allows(set));
-        assert_relative_eq!(best.solve(&dpp, &Cpu).unwrap().log_det, optimum, epsilon = 1e-12);
+        assert_relative_eq!(best.solve(&dpp, &Engine::cpu()).unwrap().log_det, optimum, epsilon = 1e-12);
     }
 }
 
@@ -183,7 +182,8 @@ fn the_objective_is_what_the_docs_say() {
     let scores: Vec<f64> = (0..9).map(|item| f64::from(item * item % 7)).collect();
     for diversity in [0.1, 0.5, 0.9, 1.0] {
         let weighted = plain.with_scores(&scores, diversity).unwrap();
-        let best = BranchAndBound::default().solve(&KDpp::new(&weighted, 3).unwrap(), &Cpu).unwrap();
+        let best =
+            BranchAndBound::default().solve(&KDpp::new(&weighted, 3).unwrap(), &Engine::cpu()).unwrap();
         let minors = Problem { log_weights: Vec::new(), ..problem.clone() }.minors();
         let objective = |set: &[usize]| {
             let total: f64 = set.iter().map(|&item| scores[item]).sum();
@@ -207,14 +207,14 @@ fn the_top_scores_meet_the_quota() {
     let scores = [5.0, 4.0, 9.0, -1.0, -2.0, -3.0, 7.0, 8.0, 7.0];
     let top = |quota: &Quota, partition: &Partition| -> Subset {
         let dpp = PartitionDpp::new(&features, partition, quota).unwrap();
-        TopScores::new(&scores).solve(&dpp, &Cpu).unwrap().subset
+        TopScores::new(&scores).solve(&dpp, &Engine::cpu()).unwrap().subset
     };
     let (partition, quota) = parts(&problem.labels, [2, 1, 1]);
     assert_eq!(top(&quota, &partition).as_slice(), [0, 2, 3, 7]);
     let ranges = Quota::new(&partition, [1..=2, 1..=3, 0..=1]).unwrap();
     assert_eq!(top(&ranges, &partition).as_slice(), [0, 2, 3, 7]);
     assert_eq!(top(&ranges.clone().with_total(3).unwrap(), &partition).as_slice(), [2, 3, 7]);
-    let few = TopScores::new(&scores[..8]).solve(&KDpp::new(&features, 2).unwrap(), &Cpu);
+    let few = TopScores::new(&scores[..8]).solve(&KDpp::new(&features, 2).unwrap(), &Engine::cpu());
     assert_error!(few, Error::Shape { expected: 9, found: 8, .. }, ["scores"]);
 }
 
@@ -225,7 +225,7 @@ fn weights_go_where_rows_go() {
     let weighted = plain.with_log_quality(&[0.5, -0.5, 1.0]).unwrap();
     let log_det = |features: &Features, items: [usize; 2]| {
         let model = KDpp::new(features, 2).unwrap().including(&items).unwrap();
-        model.inference(&Cpu).unwrap().log_partition_function().value
+        model.inference(&Engine::cpu()).unwrap().log_partition_function().value
     };
     assert_relative_eq!(log_det(&weighted, [0, 1]), log_det(&plain, [0, 1]), epsilon = 1e-14);
     assert_relative_eq!(log_det(&weighted, [1, 2]), log_det(&plain, [1, 2]) + 1.0, epsilon = 1e-14);
@@ -265,7 +265,13 @@ fn weights_beside_which_rows_are_lost_are_refused() {
     let rows = vec![2.0, 0.0, 0.5, 1.0, 0.0, 3.0, 1.0, 1.0];
     let features = Features::from_rows(4, 2, rows).unwrap();
     let inclusion = |features: &Features| {
-        KDpp::new(features, 2).unwrap().inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value
+        KDpp::new(features, 2)
+            .unwrap()
+            .inference(&Engine::cpu())
+            .unwrap()
+            .inclusion_probabilities()
+            .unwrap()
+            .value
     };
     let small = [0.0, 1.0, 2.0, 0.5];
     let expected = inclusion(&features.with_log_quality(&small).unwrap());

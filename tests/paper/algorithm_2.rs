@@ -1,7 +1,7 @@
 //! Draws by algorithm 2 of the paper, shared and literal, against enumeration.
 
 use partition_dpp::{
-    Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset, engine::Cpu, sample::Algorithm,
+    Engine, Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset, sample::Algorithm,
 };
 
 use crate::common::{enumerable_cases, random, stats, with_threads};
@@ -20,7 +20,7 @@ fn draws_follow_the_law() {
             if method == Method::PerCandidate && partition.parts() > 4 {
                 continue;
             }
-            let sampler = dpp.sampler(method, &Cpu).unwrap();
+            let sampler = dpp.sampler(method, &Engine::cpu()).unwrap();
             let samples = with_threads(2, || sampler.sample_many(draws, 5));
             let again = with_threads(2, || sampler.sample_many(draws, 5));
             assert_eq!(
@@ -46,9 +46,9 @@ fn draws_agree_with_rejection_where_nothing_can_be_enumerated() {
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::new(&partition, [4, 6]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let marginals = dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value;
+    let marginals = dpp.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap().value;
     for method in [Method::Interpolation, Method::Rejection] {
-        let samples = dpp.sampler(method, &Cpu).unwrap().sample_many(DRAWS, 1);
+        let samples = dpp.sampler(method, &Engine::cpu()).unwrap().sample_many(DRAWS, 1);
         let mut counts = vec![0.0; items];
         for subset in samples.subsets() {
             assert_eq!(subset.part_counts(&partition), quota.low());
@@ -69,13 +69,13 @@ fn auto_takes_what_is_cheaper_and_says_why() {
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::new(&partition, [3, 2]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Auto, &Cpu).unwrap();
+    let sampler = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap();
     assert_eq!(sampler.algorithm(), Algorithm::Rejection);
     let plan = sampler.plan().unwrap();
     assert!(plan.rejection_cost < plan.interpolation_cost);
     assert!(plan.to_string().starts_with("rejection, predicted to cost less: "), "{plan}");
 
-    let sampler = dpp.sampler(SamplerOptions::default().with_proposal_budget(1.5), &Cpu).unwrap();
+    let sampler = dpp.sampler(SamplerOptions::default().with_proposal_budget(1.5), &Engine::cpu()).unwrap();
     assert_eq!(sampler.algorithm(), Algorithm::Interpolation);
     let plan = sampler.plan().unwrap().to_string();
     assert!(plan.starts_with("interpolation, the other exceeds its budget: "), "{plan}");

@@ -2,8 +2,7 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq, relative_eq};
 use partition_dpp::{
-    Dpp, Error, Features, Partition,
-    engine::Cpu,
+    Dpp, Engine, Error, Features, Partition,
     polynomial::{CharacteristicPolynomial, Coefficient},
 };
 
@@ -28,7 +27,7 @@ fn all_coefficients_of_every_enumerable_case() {
         let partition = Partition::from_labels(&case.labels).unwrap();
         let features = case.features();
         let polynomial = CharacteristicPolynomial::new(&features, &partition).unwrap();
-        let found = polynomial.coefficients(&Cpu).unwrap();
+        let found = polynomial.coefficients(&Engine::cpu()).unwrap();
         let sizes: Vec<usize> = (0..partition.parts()).map(|part| partition.size(part)).collect();
         let expected = by_enumeration(&case, partition.parts(), &sizes);
         assert_eq!(found.len(), expected.len(), "{}", case.name);
@@ -49,7 +48,7 @@ fn all_coefficients_of_every_enumerable_case() {
         }
         println!("{:30} {:5} coefficients, off by at most {worst:.1e}", case.name, found.len());
         let exponents: Vec<usize> = sizes.iter().zip(&case.quota).map(|(size, count)| size - count).collect();
-        let one = polynomial.coefficient(&exponents, &Cpu).unwrap().log_magnitude.value;
+        let one = polynomial.coefficient(&exponents, &Engine::cpu()).unwrap().log_magnitude.value;
         assert!(
             relative_eq!(one, case.log_z, epsilon = 0.0, max_relative = 1e-10),
             "{}: {one} {}",
@@ -75,7 +74,7 @@ fn all_coefficients_of_24_and_24_items() {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let features = case.features();
     let polynomial = CharacteristicPolynomial::new(&features, &partition).unwrap();
-    let found = polynomial.coefficients(&Cpu).unwrap();
+    let found = polynomial.coefficients(&Engine::cpu()).unwrap();
     assert_eq!(found.len(), 625);
     let at = (24 - case.quota[0]) * 25 + 24 - case.quota[1];
     let log_z = found[at].log_magnitude;
@@ -87,7 +86,8 @@ fn all_coefficients_of_24_and_24_items() {
     // All of them together are det(I + K).
     let largest = found.iter().map(|c| c.log_magnitude.value).fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = found.iter().map(|c| (c.log_magnitude.value - largest).exp()).sum();
-    let whole = Dpp::new(&features).unwrap().inference(&Cpu).unwrap().log_partition_function().value;
+    let whole =
+        Dpp::new(&features).unwrap().inference(&Engine::cpu()).unwrap().log_partition_function().value;
     assert_relative_eq!(largest + sum.ln(), whole, epsilon = 0.0, max_relative = 1e-12);
     let smallest = found.iter().map(|c| c.log_magnitude.value).fold(f64::INFINITY, f64::min);
     let worst = found.iter().map(|c| c.log_magnitude.error).fold(0.0, f64::max);
@@ -101,12 +101,12 @@ fn bad_exponents_are_refused() {
     let partition = Partition::from_labels(&["a", "a", "b"]).unwrap();
     let polynomial = CharacteristicPolynomial::new(&features, &partition).unwrap();
     assert_error!(
-        polynomial.coefficient(&[1], &Cpu),
+        polynomial.coefficient(&[1], &Engine::cpu()),
         Error::Shape { what: "the list of exponents", expected: 2, found: 1 },
         ["exponents"]
     );
     assert_error!(
-        polynomial.coefficient(&[1, 2], &Cpu),
+        polynomial.coefficient(&[1, 2], &Engine::cpu()),
         Error::QuotaAbovePartSize { ref part, quota: 2, size: 1 } if part == "b",
         ["part b"]
     );

@@ -1,9 +1,7 @@
 //! Algorithm 2 of the paper, step by step, without drawing: both evaluations against enumeration, and late
 //! steps of large quotas against laws conditioned on the picks.
 
-use partition_dpp::{
-    Error, Features, Method, Partition, PartitionDpp, Quota, engine::Cpu, sample::Conditionals,
-};
+use partition_dpp::{Engine, Error, Features, Method, Partition, PartitionDpp, Quota, sample::Conditionals};
 
 use crate::common::{Case, enumerable_cases, oracle::Law, random::normals};
 
@@ -30,13 +28,7 @@ fn next_by_enumeration(law: &Law, settled: &[usize], picks: &[usize], items: usi
 }
 
 /// Largest gap to enumeration over all steps of a chain that takes the items in this order.
-fn worst_gap(
-    mut chain: Conditionals<'_>,
-    law: &Law,
-    settled: &[usize],
-    picks: &[usize],
-    items: usize,
-) -> f64 {
+fn worst_gap(mut chain: Conditionals, law: &Law, settled: &[usize], picks: &[usize], items: usize) -> f64 {
     let mut worst: f64 = 0.0;
     for step in 0..picks.len() {
         let expected = next_by_enumeration(law, settled, &picks[..step], items);
@@ -77,7 +69,7 @@ fn both_evaluations_follow_enumeration_at_every_step() {
         let full = |part: usize| partition.size(part) == case.quota[part];
         let settled: Vec<usize> = (0..case.items()).filter(|&item| full(case.labels[item])).collect();
         for method in METHODS {
-            let chain = dpp.conditionals(method, &Cpu).unwrap();
+            let chain = dpp.conditionals(method, &Engine::cpu()).unwrap();
             let mut worst: f64 = 0.0;
             for picks in orders(&law, &settled) {
                 worst = worst.max(worst_gap(chain.clone(), &law, &settled, &picks, case.items()));
@@ -102,11 +94,21 @@ fn a_chain_of_another_law_is_not_mistaken_for_this_one() {
     let other = Features::from_rows(case.items(), case.rows[0].len(), rows).unwrap();
     let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
     let picks = orders(&law, &[]).remove(0);
-    let right =
-        worst_gap(dpp.conditionals(Method::Interpolation, &Cpu).unwrap(), &law, &[], &picks, case.items());
+    let right = worst_gap(
+        dpp.conditionals(Method::Interpolation, &Engine::cpu()).unwrap(),
+        &law,
+        &[],
+        &picks,
+        case.items(),
+    );
     let dpp = PartitionDpp::new(&other, &partition, &quota).unwrap();
-    let wrong =
-        worst_gap(dpp.conditionals(Method::Interpolation, &Cpu).unwrap(), &law, &[], &picks, case.items());
+    let wrong = worst_gap(
+        dpp.conditionals(Method::Interpolation, &Engine::cpu()).unwrap(),
+        &law,
+        &[],
+        &picks,
+        case.items(),
+    );
     // A part's length is a constant factor of every set: what is left to see is the billionth.
     assert!(right < 1e-13 && wrong > 1e-11 && wrong < 1e-7, "{right:e} {wrong:e}");
 }
@@ -125,7 +127,7 @@ fn late_steps_of_large_quotas_agree_with_conditioned_laws() {
         let (features, partition) = two_parts(quota + 10, 7);
         let quota = Quota::each(&partition, quota).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let mut chain = dpp.conditionals(Method::Interpolation, &Cpu).unwrap();
+        let mut chain = dpp.conditionals(Method::Interpolation, &Engine::cpu()).unwrap();
         let size = partition.size(0);
         let picks = (0..quota.low()[0]).flat_map(|i| [i, size + i]);
         let mut worst: f64 = 0.0;
@@ -133,7 +135,7 @@ fn late_steps_of_large_quotas_agree_with_conditioned_laws() {
             if step % 3 == 0 || step + 6 > 2 * quota.low()[0] {
                 // A law conditioned on the picks starts anew from the rows, at its own tilt.
                 let fresh = dpp.clone().including(chain.picks()).unwrap();
-                let fresh = fresh.conditionals(Method::Interpolation, &Cpu).unwrap();
+                let fresh = fresh.conditionals(Method::Interpolation, &Engine::cpu()).unwrap();
                 let (found, expected) = (chain.probabilities().unwrap(), fresh.probabilities().unwrap());
                 worst = found.iter().zip(&expected).map(|(f, e)| (f - e).abs()).fold(worst, f64::max);
             }
@@ -149,8 +151,8 @@ fn per_candidate_takes_one_determinant_per_candidate_and_node() {
     let (features, partition) = two_parts(6, 3);
     let quota = Quota::new(&partition, [2, 3]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let mut chain = dpp.conditionals(Method::PerCandidate, &Cpu).unwrap();
-    let mut shared = dpp.conditionals(Method::Interpolation, &Cpu).unwrap();
+    let mut chain = dpp.conditionals(Method::PerCandidate, &Engine::cpu()).unwrap();
+    let mut shared = dpp.conditionals(Method::Interpolation, &Engine::cpu()).unwrap();
     let mut expected = 12 * chain.nodes() as u64;
     assert_eq!(chain.candidate_determinants(), expected);
     // Candidates left: 11 after the first pick, 10 − 4 once the first part has its two.
@@ -170,10 +172,10 @@ fn one_part_is_the_papers_algorithm_1() {
     let partition = Partition::from_labels(&[0; 9]).unwrap();
     let quota = Quota::new(&partition, [3]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let k_dpp = partition_dpp::KDpp::new(&features, 3).unwrap().inference(&Cpu).unwrap();
+    let k_dpp = partition_dpp::KDpp::new(&features, 3).unwrap().inference(&Engine::cpu()).unwrap();
     let marginals = k_dpp.inclusion_probabilities().unwrap().value;
     for method in METHODS {
-        let first = dpp.conditionals(method, &Cpu).unwrap().probabilities().unwrap();
+        let first = dpp.conditionals(method, &Engine::cpu()).unwrap().probabilities().unwrap();
         // The first of three picks in random order.
         let gap = first.iter().zip(&marginals).map(|(p, m)| (p - m / 3.0).abs()).fold(0.0, f64::max);
         assert!(gap < 1e-13, "{method}: {gap:e}");
@@ -187,7 +189,7 @@ fn impossible_picks_are_refused() {
     let (features, partition, quota) = model(&case);
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     for method in METHODS {
-        let mut chain = dpp.conditionals(method, &Cpu).unwrap();
+        let mut chain = dpp.conditionals(method, &Engine::cpu()).unwrap();
         assert_error!(chain.pick(99), Error::ItemOutOfRange { item: 99, items: 10 }, ["item 99"]);
         let item = chain.probabilities().unwrap().iter().position(|&p| p > 0.0).unwrap();
         chain.pick(item).unwrap();

@@ -1,7 +1,7 @@
 //! Facts of the paper's appendix, as programs (Kathuria and Deshpande 2016).
 
 use approx::{assert_abs_diff_eq, assert_relative_eq, relative_eq};
-use partition_dpp::{Error, Features, Kernel, Partition, PartitionDpp, Quota, engine::Cpu};
+use partition_dpp::{Engine, Error, Features, Kernel, Partition, PartitionDpp, Quota};
 
 use crate::common::oracle::Determinants;
 
@@ -9,7 +9,7 @@ use crate::common::oracle::Determinants;
 fn z(features: &Features, partition: &Partition, quota: &[usize]) -> f64 {
     let quota = Quota::new(partition, quota).unwrap();
     let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
-    dpp.inference(&Cpu).unwrap().log_partition_function().value.exp()
+    dpp.inference(&Engine::cpu()).unwrap().log_partition_function().value.exp()
 }
 
 #[test]

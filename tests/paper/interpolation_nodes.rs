@@ -4,11 +4,7 @@ use std::f64::consts::PI;
 
 use approx::assert_abs_diff_eq;
 use nalgebra::{DMatrix, DVector};
-use partition_dpp::{
-    Partition, PartitionDpp, Quota,
-    engine::{Cpu, c64},
-    polynomial::CircleVandermonde,
-};
+use partition_dpp::{Engine, Partition, PartitionDpp, Quota, engine::c64, polynomial::CircleVandermonde};
 
 use crate::common::{Case, known_answers};
 
@@ -189,7 +185,7 @@ fn real_nodes_lose_what_circles_keep() {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, &case.quota).unwrap();
     let dpp = PartitionDpp::new(&case.features(), &partition, &quota).unwrap();
-    let error = (dpp.inference(&Cpu).unwrap().log_partition_function().value - case.log_z).abs();
+    let error = (dpp.inference(&Engine::cpu()).unwrap().log_partition_function().value - case.log_z).abs();
     println!("inference              Z off by {error:.1e} of it");
     assert!(error <= 1e-12, "{error:e}");
 }

@@ -1,6 +1,6 @@
 //! Yale faces: probabilities that were computed elsewhere, by summing over all sets of six.
 
-use partition_dpp::{Features, KDpp, Partition, PartitionDpp, Quota, engine::Cpu};
+use partition_dpp::{Engine, Features, KDpp, Partition, PartitionDpp, Quota};
 
 use crate::common::{faces::read_group, real_data, table::Table};
 
@@ -34,13 +34,13 @@ fn normalisers_and_expected_counts() {
         let [at] = records(&golden, name)[..] else { panic!("one record per group") };
         let quota = Quota::each(&partition, 2).unwrap();
         let six = KDpp::new(&features, 6).unwrap();
-        let inference = six.inference(&Cpu).unwrap();
+        let inference = six.inference(&Engine::cpu()).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
 
         let mut found = vec![
             ("log_e6", inference.log_partition_function().value),
-            ("log_Z_222", dpp.inference(&Cpu).unwrap().log_partition_function().value),
-            ("P_222_under_6dpp", six.probability_of(&partition, &quota, &Cpu).unwrap().value),
+            ("log_Z_222", dpp.inference(&Engine::cpu()).unwrap().log_partition_function().value),
+            ("P_222_under_6dpp", six.probability_of(&partition, &quota, &Engine::cpu()).unwrap().value),
         ];
         let marginals = inference.inclusion_probabilities().unwrap().value;
         for (part, light) in partition.names().iter().enumerate() {
@@ -64,7 +64,7 @@ fn part_counts_of_six_faces() {
     let golden = Table::read(&folder.join("golden_partcounts_6dpp.csv"));
     for name in GROUPS {
         let (features, partition) = group(&folder, name);
-        let law = KDpp::new(&features, 6).unwrap().part_counts(&partition, &Cpu).unwrap();
+        let law = KDpp::new(&features, 6).unwrap().part_counts(&partition, &Engine::cpu()).unwrap();
         let records = records(&golden, name);
         // Every way of writing 6 as an ordered sum of three.
         assert_eq!((records.len(), law.entries().len()), (28, 28));
@@ -88,9 +88,9 @@ fn another_group_is_far_off() {
     let counts = Table::read(&folder.join("golden_partcounts_6dpp.csv"));
     let (features, partition) = group(&folder, "0");
     let six = KDpp::new(&features, 6).unwrap();
-    let log_z = six.inference(&Cpu).unwrap().log_partition_function().value;
+    let log_z = six.inference(&Engine::cpu()).unwrap().log_partition_function().value;
     assert!((log_z - number(&golden, "log_e6", records(&golden, "1")[0])).abs() > 0.01);
-    let law = six.part_counts(&partition, &Cpu).unwrap();
+    let law = six.part_counts(&partition, &Engine::cpu()).unwrap();
     let of_first = |name: &str| number(&counts, "prob", records(&counts, name)[0]);
     let first = law.probability(&[6, 0, 0]);
     assert!((first - of_first("0")).abs() <= TOLERANCE && (first - of_first("1")).abs() > 1e-6);

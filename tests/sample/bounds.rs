@@ -1,7 +1,7 @@
 //! Every bound of rejection against enumeration, on every enumerable case, under exact counts, ranges and conditions.
 
 use partition_dpp::{
-    Method, Partition, PartitionDpp, Quota, Sampler, SamplerOptions, Subset, engine::Cpu, sample::Bound,
+    Engine, Method, Partition, PartitionDpp, Quota, Sampler, SamplerOptions, Subset, sample::Bound,
 };
 
 use crate::common::{
@@ -17,7 +17,7 @@ const DRAWS: u64 = 10_000;
 const CHECKS: f64 = 1000.0;
 
 /// The p-value of draws, and how many proposals they took over those predicted.
-fn p_value(sampler: &Sampler<'_>, law: &Law) -> (f64, f64) {
+fn p_value(sampler: &Sampler, law: &Law) -> (f64, f64) {
     let samples = with_threads(2, || sampler.sample_many(DRAWS, 7));
     let predicted = sampler.bounds().first().map_or(1.0, |cost| cost.proposals);
     assert!(
@@ -44,7 +44,7 @@ fn draws_by_every_bound_are_from_the_law() {
         let (law, _) = case.oracle().law(|_| 1.0, allowed);
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         for bound in Bound::ALL {
-            let sampler = dpp.sampler(options(bound), &Cpu).unwrap();
+            let sampler = dpp.sampler(options(bound), &Engine::cpu()).unwrap();
             assert!(sampler.bound().is_none_or(|used| used == bound));
             assert!(sampler.law_error() < 1e-9, "{}, {bound}: {:e}", case.name, sampler.law_error());
             let (p, ratio) = p_value(&sampler, &law);
@@ -71,7 +71,7 @@ fn draws_in_ranges_are_from_the_law() {
             // One bound of four for each.
             let bound = Bound::ALL[1 + (at + shape) % 4];
             let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-            let sampler = dpp.sampler(options(bound), &Cpu).unwrap();
+            let sampler = dpp.sampler(options(bound), &Engine::cpu()).unwrap();
             let (p, _) = p_value(&sampler, &law);
             assert!(p > stats::ALPHA / CHECKS, "{}, {name}, {bound}: p = {p:e}", case.name);
             checks += 1;
@@ -98,7 +98,7 @@ fn draws_given_items_are_from_the_law() {
             let bound = Bound::ALL[1 + (at / 3 + number) % 4];
             let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let dpp = conditioned!(model, condition).unwrap();
-            let sampler = dpp.sampler(options(bound), &Cpu).unwrap();
+            let sampler = dpp.sampler(options(bound), &Engine::cpu()).unwrap();
             let (p, _) = p_value(&sampler, &law);
             assert!(p > stats::ALPHA / CHECKS, "{}, {condition:?}, {bound}: p = {p:e}", case.name);
             checks += 1;

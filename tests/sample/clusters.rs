@@ -1,8 +1,7 @@
 //! Unit rows in clusters, a part for each: many vectors of counts are likely, none is very likely.
 
 use partition_dpp::{
-    Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, SamplerOptions,
-    engine::Cpu,
+    Engine, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, SamplerOptions,
     sample::{Bound, DEFAULT_LAW_ERROR},
 };
 
@@ -33,7 +32,7 @@ fn clustered(items: usize, noise: f64) -> PartitionDpp {
 fn a_pilot_predicts_proposals_under_ranges() {
     let dpp = clustered(2000, 0.05);
     let tilted = SamplerOptions::default().with_bound(Bound::Tilted);
-    let sampler = dpp.sampler(tilted, &Cpu).unwrap();
+    let sampler = dpp.sampler(tilted, &Engine::cpu()).unwrap();
     let samples = sampler.sample_many(2000, 1);
     let observed = samples.proposals() as f64 / 2000.0;
     let (predicted, guaranteed) = (sampler.predicted_proposals(), sampler.acceptance_bound().recip());
@@ -44,9 +43,9 @@ fn a_pilot_predicts_proposals_under_ranges() {
     // What rounding may have changed is as much of what is accepted, and no more accurate coordinates are needed.
     assert!(sampler.law_error() < 1e-11, "{:e}", sampler.law_error());
     // A budget between the prediction and four times as much.
-    let within = dpp.sampler(tilted.with_proposal_budget(2.0), &Cpu).unwrap();
+    let within = dpp.sampler(tilted.with_proposal_budget(2.0), &Engine::cpu()).unwrap();
     assert_eq!(within.sample_many(50, 1).subsets(), sampler.sample_many(50, 1).subsets());
-    let refused = dpp.sampler(tilted.with_proposal_budget(1.0), &Cpu).map(|_| ());
+    let refused = dpp.sampler(tilted.with_proposal_budget(1.0), &Engine::cpu()).map(|_| ());
     assert_error!(refused, Error::RangeProposalBudget { budget: 1.0, .. }, ["1.00e0"]);
 }
 
@@ -57,7 +56,7 @@ fn weighted_draws_predict_where_a_pilot_sees_too_little() {
     let partition = Partition::from_labels(&(0..60).map(|i| i % 10).collect::<Vec<_>>()).unwrap();
     let quota = Quota::new(&partition, vec![0..=1; 10]).unwrap().with_total(9).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(SamplerOptions::default().with_bound(Bound::Tilted), &Cpu).unwrap();
+    let sampler = dpp.sampler(SamplerOptions::default().with_bound(Bound::Tilted), &Engine::cpu()).unwrap();
     let samples = sampler.sample_many(200, 1);
     let (predicted, observed) = (sampler.predicted_proposals(), samples.proposals() as f64 / 200.0);
     println!("{predicted} predicted, {observed} observed, {} guaranteed", sampler.acceptance_bound().recip());
@@ -73,7 +72,7 @@ fn no_better_law_than_asked_for() {
     rows.chunks_exact_mut(3).for_each(|row| row[2] = row[0] - row[1] + 1e-7 * row[2]);
     let features = Features::from_rows(30, 3, rows).unwrap();
     let dpp = KDpp::new(&features, 3).unwrap();
-    let error = |options: SamplerOptions| dpp.sampler(options, &Cpu).unwrap().law_error();
+    let error = |options: SamplerOptions| dpp.sampler(options, &Engine::cpu()).unwrap().law_error();
     let (exact, rough) = (error(Method::Auto.into()), error(SamplerOptions::default().with_law_error(1e-6)));
     assert!(exact < DEFAULT_LAW_ERROR && DEFAULT_LAW_ERROR < rough && rough < 1e-6, "{exact:e} {rough:e}");
 }

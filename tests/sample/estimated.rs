@@ -1,8 +1,7 @@
 //! Weighted draws against enumeration, under exact counts, ranges and conditions.
 
 use partition_dpp::{
-    Partition, PartitionDpp, Quota, Subset, Watch, engine::Cpu, error::EstimateProblem,
-    sample::EstimateOptions,
+    Engine, Partition, PartitionDpp, Quota, Subset, Watch, error::EstimateProblem, sample::EstimateOptions,
 };
 
 use crate::common::{
@@ -21,7 +20,7 @@ const FAR: f64 = 7.0;
 
 /// Plain draws, ln Z and its bound, inclusion probabilities and log-probabilities.
 fn check(dpp: &PartitionDpp, items: usize, (law, log_z): (&Law, f64), what: &str) {
-    let sampler = dpp.importance_sampler(&Cpu).unwrap();
+    let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap();
     match sampler.sampler(2e-3) {
         Ok(plain) => {
             assert!(plain.law_error() <= 2e-3 + 1e-9, "{what}");

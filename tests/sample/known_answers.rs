@@ -2,8 +2,8 @@
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler,
-    SamplerOptions, engine,
+    Dpp, Engine, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
+    Sampler, SamplerOptions,
 };
 
 use crate::common::{Case, enumerable_cases, oracle, oracle::Law, stats, with_threads};
@@ -12,7 +12,7 @@ const DRAWS: u64 = 100_000;
 const WAYS: [Projection; 2] = [Projection::Leverage, Projection::Elementary];
 
 /// Draws with one and two threads, which must agree, and tests them against the law.
-fn check(what: &str, case: &Case, sampler: &Sampler<'_>, law: &Law, checks: usize) {
+fn check(what: &str, case: &Case, sampler: &Sampler, law: &Law, checks: usize) {
     let samples = with_threads(1, || sampler.sample_many(DRAWS, 2016));
     let again = with_threads(2, || sampler.sample_many(DRAWS, 2016));
     assert_eq!(samples.subsets(), again.subsets(), "{what} of {}: threads change the draws", case.name);
@@ -55,7 +55,7 @@ fn partition_dpp() {
         for way in WAYS {
             let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let sampler =
-                dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &engine::Cpu).unwrap();
+                dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &Engine::cpu()).unwrap();
             check(&format!("Partition-DPP ({way:?})"), case, &sampler, &law, 2 * cases.len());
         }
     }
@@ -73,7 +73,7 @@ fn k_dpp() {
             check(
                 &format!("k-DPP ({way:?})"),
                 case,
-                &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+                &dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
                 &law,
                 2 * cases.len(),
             );
@@ -92,7 +92,7 @@ fn dpp() {
             check(
                 &format!("DPP ({way:?})"),
                 case,
-                &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+                &dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
                 &law,
                 2 * cases.len(),
             );
@@ -108,7 +108,8 @@ fn independent_k_dpps() {
         let law = case.oracle().independent(&case.labels, &case.quota);
         for way in WAYS {
             let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
-            let sampler = dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap();
+            let sampler =
+                dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap();
             check(&format!("independent k-DPPs ({way:?})"), case, &sampler, &law, 2 * cases.len());
         }
     }
@@ -119,7 +120,7 @@ fn acceptance_is_at_least_the_guarantee() {
     for case in enumerable_cases() {
         let (features, partition, quota) = model(&case);
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
+        let sampler = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap();
         let tilt = sampler.tilt().unwrap();
         // Pr(accept) = Z_κ y^κ / e_k(K̃), both by enumeration.
         // Parts of infinite weight are taken whole.

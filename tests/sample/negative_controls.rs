@@ -1,6 +1,6 @@
 //! The checks of the other test files reject planted faults.
 
-use partition_dpp::{Method, Partition, PartitionDpp, Quota, engine};
+use partition_dpp::{Engine, Method, Partition, PartitionDpp, Quota};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::common::{Case, enumerable_cases, naive::Fault, naive::Naive, oracle, stats};
@@ -66,7 +66,7 @@ fn an_off_by_one_label_is_rejected() {
     let quota = Quota::new(&partition, &case.quota).unwrap();
     let features = case.features();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
+    let sampler = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap();
     let samples = sampler.sample_many(DRAWS, 3);
     // Even looking only at the sets that happen to meet the true quota.
     let sets: Vec<Vec<usize>> = samples

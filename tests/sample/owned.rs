@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use partition_dpp::{
-    Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Sampler, engine::Cpu,
+    Dpp, Engine, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Sampler,
 };
 
 use crate::common::random::normals;
@@ -12,7 +12,7 @@ fn is_kept<T: Clone + Send + Sync + 'static>() {}
 
 #[test]
 fn samplers_can_be_kept_cloned_and_sent() {
-    is_kept::<Sampler<'static>>();
+    is_kept::<Sampler>();
     is_kept::<PartitionDpp>();
     is_kept::<KDpp>();
     is_kept::<Dpp>();
@@ -22,25 +22,25 @@ fn samplers_can_be_kept_cloned_and_sent() {
 }
 
 /// Features, partition, quota and model are gone when the samplers draw.
-fn samplers() -> HashMap<&'static str, Sampler<'static>> {
+fn samplers() -> HashMap<&'static str, Sampler> {
     let features = Features::from_rows(30, 5, normals(150, 4)).unwrap();
     let partition = Partition::from_labels(&(0..30).map(|i| i % 3).collect::<Vec<_>>()).unwrap();
     let exact = Quota::each(&partition, 1).unwrap();
     let ranges = Quota::each(&partition, 0..=2).unwrap();
     let of = |quota: &Quota| PartitionDpp::new(&features, &partition, quota).unwrap();
     HashMap::from([
-        ("rejection", of(&exact).sampler(Method::Rejection, &Cpu).unwrap()),
-        ("interpolation", of(&exact).sampler(Method::Interpolation, &Cpu).unwrap()),
-        ("per candidate", of(&exact).sampler(Method::PerCandidate, &Cpu).unwrap()),
-        ("included", of(&exact).including(&[4]).unwrap().sampler(Method::Auto, &Cpu).unwrap()),
-        ("ranges", of(&ranges).sampler(Method::Auto, &Cpu).unwrap()),
-        ("k-DPP", KDpp::new(&features, 3).unwrap().sampler(Method::Auto, &Cpu).unwrap()),
-        ("DPP", Dpp::new(&features).unwrap().sampler(Method::Auto, &Cpu).unwrap()),
+        ("rejection", of(&exact).sampler(Method::Rejection, &Engine::cpu()).unwrap()),
+        ("interpolation", of(&exact).sampler(Method::Interpolation, &Engine::cpu()).unwrap()),
+        ("per candidate", of(&exact).sampler(Method::PerCandidate, &Engine::cpu()).unwrap()),
+        ("included", of(&exact).including(&[4]).unwrap().sampler(Method::Auto, &Engine::cpu()).unwrap()),
+        ("ranges", of(&ranges).sampler(Method::Auto, &Engine::cpu()).unwrap()),
+        ("k-DPP", KDpp::new(&features, 3).unwrap().sampler(Method::Auto, &Engine::cpu()).unwrap()),
+        ("DPP", Dpp::new(&features).unwrap().sampler(Method::Auto, &Engine::cpu()).unwrap()),
         (
             "independent",
             IndependentKDpps::new(&features, &partition, &exact)
                 .unwrap()
-                .sampler(Method::Auto, &Cpu)
+                .sampler(Method::Auto, &Engine::cpu())
                 .unwrap(),
         ),
     ])

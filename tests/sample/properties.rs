@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use approx::relative_eq;
 use nalgebra::DMatrix;
 use partition_dpp::{
-    Features, IndependentKDpps, KDpp, Method, PartitionDpp, Projection, Quota, Sampler, SamplerOptions,
-    Samples, Subset, engine, sample::expected_proposals,
+    Engine, Features, IndependentKDpps, KDpp, Method, PartitionDpp, Projection, Quota, Sampler,
+    SamplerOptions, Samples, Subset, sample::expected_proposals,
 };
 use proptest::{collection::vec, prelude::*, test_runner::TestCaseResult};
 
@@ -19,33 +19,28 @@ use crate::common::{
 /// What the samplers of a model give.
 impl Model {
     /// What `body` finds out about the Partition-DPP's sampler.
-    fn partition_dpp<T>(
-        &self,
-        features: &Features,
-        way: Projection,
-        body: impl FnOnce(&Sampler<'_>) -> T,
-    ) -> T {
+    fn partition_dpp<T>(&self, features: &Features, way: Projection, body: impl FnOnce(&Sampler) -> T) -> T {
         let partition = self.partition();
         let quota = Quota::new(&partition, &self.quota).unwrap();
         let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
-        body(&dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &engine::Cpu).unwrap())
+        body(&dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &Engine::cpu()).unwrap())
     }
 
     /// Twenty draws of every model that scaling by a constant does not change.
     fn draws(&self, features: &Features) -> Vec<Vec<Subset>> {
         let partition = self.partition();
         let quota = Quota::new(&partition, &self.quota).unwrap();
-        let draw = |sampler: &Sampler<'_>| sampler.sample_many(20, 5).subsets().to_vec();
+        let draw = |sampler: &Sampler| sampler.sample_many(20, 5).subsets().to_vec();
         let mut all = Vec::new();
         for way in [Projection::Leverage, Projection::Elementary] {
             all.push(self.partition_dpp(features, way, draw));
             let k_dpp = KDpp::new(features, self.k()).unwrap();
             all.push(draw(
-                &k_dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+                &k_dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
             ));
             let independent = IndependentKDpps::new(features, &partition, &quota).unwrap();
             all.push(draw(
-                &independent.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+                &independent.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
             ));
         }
         all
@@ -69,7 +64,7 @@ fn shares(tilt: &[f64]) -> Vec<f64> {
     tilt.iter().map(|y| y / total).collect()
 }
 
-fn tilt_and_bound(sampler: &Sampler<'_>) -> (Vec<f64>, f64) {
+fn tilt_and_bound(sampler: &Sampler) -> (Vec<f64>, f64) {
     (shares(sampler.tilt().unwrap()), sampler.acceptance_bound())
 }
 
@@ -143,7 +138,7 @@ proptest! {
             let factor = if model.labels[i] == 0 { 2.0_f64.powi(power) } else { 1.0 };
             row.iter().map(|x| x * factor).collect()
         });
-        let draw = |sampler: &Sampler<'_>| sampler.sample_many(20, 5).subsets().to_vec();
+        let draw = |sampler: &Sampler| sampler.sample_many(20, 5).subsets().to_vec();
         for way in [Projection::Leverage, Projection::Elementary] {
             let before = model.partition_dpp(&model.features(), way, draw);
             prop_assert_eq!(before, scaled.partition_dpp(&scaled.features(), way, draw));

@@ -2,8 +2,8 @@
 
 use approx::relative_eq;
 use partition_dpp::{
-    Dpp, Features, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions, Subset,
-    engine::Cpu, sample::Algorithm,
+    Dpp, Engine, Features, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions,
+    Subset, sample::Algorithm,
 };
 
 use crate::common::{
@@ -19,7 +19,7 @@ const DRAWS: u64 = 20_000;
 /// More than there are χ² tests in any one function here.
 const CHECKS: f64 = 1000.0;
 
-fn p_value(sampler: &Sampler<'_>, law: &Law) -> (f64, f64) {
+fn p_value(sampler: &Sampler, law: &Law) -> (f64, f64) {
     let samples = with_threads(2, || sampler.sample_many(DRAWS, 7));
     let observed = samples.acceptance_observed();
     assert!(sampler.acceptance_bound() > 0.0);
@@ -39,7 +39,8 @@ fn draws_are_from_the_law() {
             let (law, _) = oracle.law(|_| 1.0, allowed);
             for way in [Projection::Leverage, Projection::Elementary] {
                 let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-                let sampler = dpp.sampler(SamplerOptions::default().with_projection(way), &Cpu).unwrap();
+                let sampler =
+                    dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap();
                 let settled = sampler.algorithm() == Algorithm::Settled;
                 assert!(settled == (law.len() == 1), "{}, {name}: {:?}", case.name, sampler.algorithm());
                 assert!(sampler.law_error() < 1e-9, "{}, {name}: {:e}", case.name, sampler.law_error());
@@ -74,7 +75,7 @@ fn draws_given_items_are_from_the_law() {
                 }
                 let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
                 let dpp = conditioned!(model, condition).unwrap();
-                let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
+                let sampler = dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
                 let (p, _) = p_value(&sampler, &law);
                 assert!(p > stats::ALPHA / CHECKS, "{}, {name}, {condition:?}: p = {p:e}", case.name);
                 checks += 1;
@@ -96,8 +97,8 @@ fn exact_ranges_are_a_quota() {
         let (counts, ranges) = (Quota::new(&partition, &case.quota).unwrap(), quota);
         let of_counts = PartitionDpp::new(&features, &partition, &counts).unwrap();
         let of_ranges = PartitionDpp::new(&features, &partition, &ranges).unwrap();
-        let expected = of_counts.sampler(Method::Rejection, &Cpu).unwrap();
-        let found = of_ranges.sampler(SamplerOptions::default(), &Cpu).unwrap();
+        let expected = of_counts.sampler(Method::Rejection, &Engine::cpu()).unwrap();
+        let found = of_ranges.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
         let (expected, found) = (expected.sample_many(50, 3), found.sample_many(50, 3));
         assert_eq!(expected.subsets(), found.subsets(), "{}", case.name);
         assert_eq!(expected.proposals(), found.proposals(), "{}", case.name);
@@ -134,7 +135,7 @@ fn without_the_correction_the_law_is_another() {
         rows.iter().enumerate().map(|(at, x)| x * f64::exp(0.5 * t[labels[at / 4]])).collect();
     let weighted = Features::from_rows(12, 4, weighted).unwrap();
     let dpp = Dpp::new(&weighted).unwrap();
-    let proposals = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap().sample_many(200_000, 11);
+    let proposals = dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap().sample_many(200_000, 11);
     let kept: Vec<&[usize]> =
         proposals.subsets().iter().map(Subset::as_slice).filter(|set| quota.allows(&counts(set))).collect();
     let p = stats::chi_square_p(kept.iter().copied(), &law);
@@ -157,7 +158,7 @@ fn without_the_correction_the_law_is_another() {
 
     // And a sampler whose correction were off by a factor of 1.3 per item of one part.
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = model.sampler(SamplerOptions::default(), &Cpu).unwrap();
+    let sampler = model.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
     let favoured = |set: &[usize]| 1.3_f64.powi(i32::try_from(counts(set)[1]).unwrap());
     let (off, _) = oracle.law(favoured, |set| quota.allows(&counts(set)));
     assert!(p_value(&sampler, &law).0 > stats::ALPHA);
@@ -171,7 +172,7 @@ fn threads_do_not_matter() {
     let quota = Quota::new(&partition, &[0..=2, 1..=2, 0..=5]).unwrap();
     for quota in [quota.clone(), quota.with_total(4).unwrap()] {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
+        let sampler = dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
         let one = with_threads(1, || sampler.sample_many(500, 9));
         let four = with_threads(4, || sampler.sample_many(500, 9));
         assert_eq!((one.subsets(), one.proposals()), (four.subsets(), four.proposals()));
@@ -199,7 +200,7 @@ fn scales_do_not_matter_where_counts_are_settled() {
         let features = Features::from_rows(30, 8, rows).unwrap();
         for (quota, [of_large, of_small]) in &cases {
             let dpp = PartitionDpp::new(&features, &partition, quota).unwrap();
-            let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
+            let sampler = dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
             let samples = sampler.sample_many(300, 1);
             let (bound, observed) = (sampler.acceptance_bound(), samples.acceptance_observed());
             assert!(observed > 0.02 && bound > 0.005, "{quota:?}, {decades} decades: {bound} {observed}");

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use approx::abs_diff_eq;
 use nalgebra::{DMatrix, DVector};
 use partition_dpp::{
-    Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Samples, Subset, engine,
+    Engine, Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Samples, Subset,
     sample::{Bound, DEFAULT_PROPOSAL_BUDGET, expected_proposals},
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -31,7 +31,7 @@ fn check_acceptance(
     let dpp = PartitionDpp::new(features, partition, quota).unwrap();
     // Expected acceptances are those of tilted proposals.
     let options = SamplerOptions::default().with_bound(Bound::Tilted);
-    let sampler = dpp.sampler(options, &engine::Cpu).unwrap();
+    let sampler = dpp.sampler(options, &Engine::cpu()).unwrap();
     let samples = sampler.sample_many(draws, 2016);
     assert_eq!(samples.subsets().len() as u64, draws);
     for subset in samples.subsets() {
@@ -159,7 +159,7 @@ fn faces_are_drawn_as_often_as_they_should() {
     let covariance = &pairs - &marginals * marginals.transpose();
 
     let dpp = PartitionDpp::new(&faces.features, &faces.partition, &faces.quota).unwrap();
-    let samples = dpp.sampler(Method::Auto, &engine::Cpu).unwrap().sample_many(100_000, 7);
+    let samples = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap().sample_many(100_000, 7);
     let mut counts = DVector::<f64>::zeros(24);
     samples.subsets().iter().flat_map(Subset::iter).for_each(|item| counts[item] += 1.0);
     // The counts of each part sum to a constant: 21 degrees of freedom.
@@ -184,7 +184,7 @@ fn sets_of_faces_are_drawn_as_often_as_they_should() {
     let z: f64 = faces.allowed().map(|(_, det)| det).sum();
     let law = faces.allowed().map(|(set, det)| (set.clone(), det / z)).collect();
     let dpp = PartitionDpp::new(&faces.features, &faces.partition, &faces.quota).unwrap();
-    let samples = dpp.sampler(Method::Auto, &engine::Cpu).unwrap().sample_many(200_000, 8);
+    let samples = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap().sample_many(200_000, 8);
     let p = stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), &law);
     println!("Yale faces, {} sets: p = {p:.4}", law.len());
     assert!(p > stats::ALPHA);

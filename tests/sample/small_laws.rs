@@ -1,8 +1,8 @@
 //! Laws on small awkward data, against enumeration.
 
 use partition_dpp::{
-    Dpp, Features, IndependentKDpps, KDpp, Kernel, Method, Partition, PartitionDpp, Projection, Quota,
-    Sampler, SamplerOptions, Subset, engine,
+    Dpp, Engine, Features, IndependentKDpps, KDpp, Kernel, Method, Partition, PartitionDpp, Projection,
+    Quota, Sampler, SamplerOptions, Subset,
 };
 
 use crate::common::{
@@ -16,12 +16,12 @@ const WAYS: [Projection; 2] = [Projection::Leverage, Projection::Elementary];
 /// More than there are χ² tests in this file.
 const CHECKS: f64 = 100.0;
 
-fn p_value(sampler: &Sampler<'_>, law: &Law) -> f64 {
+fn p_value(sampler: &Sampler, law: &Law) -> f64 {
     let samples = sampler.sample_many(DRAWS, 99);
     stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), law)
 }
 
-fn assert_law(what: &str, sampler: &Sampler<'_>, law: &Law) {
+fn assert_law(what: &str, sampler: &Sampler, law: &Law) {
     assert!(!law.is_empty(), "{what}: no set has a positive probability");
     let p = p_value(sampler, law);
     assert!(p > stats::ALPHA / CHECKS, "{what}: p = {p:e}");
@@ -71,11 +71,12 @@ impl Data {
         let independent = self.oracle().independent(&self.labels, quota);
         for way in WAYS {
             let dpp = IndependentKDpps::new(&features, &partition, &counts).unwrap();
-            let sampler = dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap();
+            let sampler =
+                dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap();
             assert_law(&format!("{what}, independent k-DPPs ({way:?})"), &sampler, &independent);
             let dpp = PartitionDpp::new(&features, &partition, &counts).unwrap();
             let sampler =
-                dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &engine::Cpu).unwrap();
+                dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &Engine::cpu()).unwrap();
             // Before drawing: what a broken guarantee promises may never end.
             let tilt = sampler.tilt().unwrap().iter().zip(factors).map(|(y, s)| y * s * s);
             let expected = self.acceptance(quota, &tilt.collect::<Vec<_>>());
@@ -215,18 +216,18 @@ fn wide_features_and_their_kernel_have_one_law() {
         for way in WAYS {
             let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
             let sampler =
-                dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &engine::Cpu).unwrap();
+                dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &Engine::cpu()).unwrap();
             assert_law("wide Partition-DPP", &sampler, &oracle.partition_dpp(&data.labels, &[2, 1]).0);
             let dpp = KDpp::new(features, 3).unwrap();
             assert_law(
                 "wide k-DPP",
-                &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+                &dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
                 &oracle.k_dpp(3),
             );
             let dpp = Dpp::new(features).unwrap();
             assert_law(
                 "wide DPP",
-                &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+                &dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
                 &oracle.dpp(),
             );
         }
@@ -246,7 +247,7 @@ fn permuting_items_permutes_the_law() {
     let partition = Partition::from_labels(&permuted.labels).unwrap();
     let quota = Quota::new(&partition, [2, 1]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let samples = dpp.sampler(Method::Auto, &engine::Cpu).unwrap().sample_many(DRAWS, 3);
+    let samples = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap().sample_many(DRAWS, 3);
     let back = |set: &Subset| {
         let mut set: Vec<usize> = set.iter().map(|i| order[i]).collect();
         set.sort_unstable();
@@ -263,7 +264,7 @@ fn the_dpp_of_zero_rows_draws_nothing() {
     for way in WAYS {
         let dpp = Dpp::new(&features).unwrap();
         let samples = dpp
-            .sampler(SamplerOptions::default().with_projection(way), &engine::Cpu)
+            .sampler(SamplerOptions::default().with_projection(way), &Engine::cpu())
             .unwrap()
             .sample_many(100, 1);
         assert!(samples.subsets().iter().all(Subset::is_empty), "{way:?}");
@@ -275,7 +276,7 @@ fn the_law_of_another_quota_is_rejected() {
     let data = Data::random(&[4, 4], 4, 19);
     let (features, oracle) = (data.features(), data.oracle());
     let dpp = KDpp::new(&features, 3).unwrap();
-    let sampler = dpp.sampler(SamplerOptions::default(), &engine::Cpu).unwrap();
+    let sampler = dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
     assert!(p_value(&sampler, &oracle.k_dpp(3)) > stats::ALPHA / CHECKS);
     assert!(p_value(&sampler, &oracle.partition_dpp(&data.labels, &[2, 1]).0) < 1e-12);
     let other = Data::random(&[4, 4], 4, 20);

@@ -1,7 +1,7 @@
 //! Parts that span no more than the quota asks of them, against enumeration.
 
 use partition_dpp::{
-    Features, Method, Partition, PartitionDpp, Quota, Sampler, Subset, engine::Cpu, sample::Algorithm,
+    Engine, Features, Method, Partition, PartitionDpp, Quota, Sampler, Subset, sample::Algorithm,
 };
 
 use crate::common::{
@@ -18,7 +18,7 @@ fn model(rows: &[Vec<f64>], labels: &[usize], quota: &[usize]) -> PartitionDpp {
     PartitionDpp::new(&features, &partition, &Quota::new(&partition, quota).unwrap()).unwrap()
 }
 
-fn p_value(sampler: &Sampler<'_>, law: &Law) -> f64 {
+fn p_value(sampler: &Sampler, law: &Law) -> f64 {
     let samples = sampler.sample_many(DRAWS, 5);
     stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), law)
 }
@@ -47,7 +47,7 @@ fn tight_parts_are_drawn_by_themselves() {
         let (law, _) = oracle.partition_dpp(&labels, &quota);
         let dpp = model(&rows, &labels, &quota);
         for method in [Method::Auto, Method::Rejection, Method::Interpolation] {
-            let sampler = dpp.sampler(method, &Cpu).unwrap();
+            let sampler = dpp.sampler(method, &Engine::cpu()).unwrap();
             assert!(sampler.law_error() < 1e-10, "{}", sampler.law_error());
             let p = p_value(&sampler, &law);
             assert!(p > stats::ALPHA / 100.0, "{quota:?} by {method:?}: {p:e}");
@@ -67,7 +67,7 @@ fn conditions_leave_parts_tight_or_make_them_so() {
     ] {
         let dpp = model(&rows, &labels, &[2, 1, 1, 2]);
         let dpp = dpp.including(&condition.included).unwrap().excluding(&condition.excluded).unwrap();
-        let p = p_value(&dpp.sampler(Method::Auto, &Cpu).unwrap(), &condition.apply(&law).0);
+        let p = p_value(&dpp.sampler(Method::Auto, &Engine::cpu()).unwrap(), &condition.apply(&law).0);
         assert!(p > stats::ALPHA / 100.0, "{condition:?}: {p:e}");
     }
 }
@@ -87,7 +87,7 @@ fn one_tight_part_makes_the_next() {
         .collect();
     let labels: Vec<usize> = (0..3 * parts).map(|item| item / 3).collect();
     let (law, _) = Determinants::of_features(rows.clone()).partition_dpp(&labels, &vec![1; parts]);
-    let sampler = model(&rows, &labels, &vec![1; parts]).sampler(Method::Auto, &Cpu).unwrap();
+    let sampler = model(&rows, &labels, &vec![1; parts]).sampler(Method::Auto, &Engine::cpu()).unwrap();
     assert_eq!((sampler.algorithm(), sampler.bound()), (Algorithm::Spectral, None));
     assert!(sampler.acceptance_bound() >= 1.0);
     assert!(p_value(&sampler, &law) > stats::ALPHA / 100.0);
@@ -97,10 +97,10 @@ fn one_tight_part_makes_the_next() {
 #[test]
 fn nearly_tight_is_not_tight() {
     let rows = [vec![1.0, 0.0, 0.0], vec![2.0, 1e-9, 0.0], vec![0.0, 1.0, 1.0], vec![0.0, 1.0, -1.0]];
-    let near = model(&rows, &[0, 0, 1, 1], &[1, 1]).sampler(Method::Rejection, &Cpu).unwrap();
+    let near = model(&rows, &[0, 0, 1, 1], &[1, 1]).sampler(Method::Rejection, &Engine::cpu()).unwrap();
     assert_eq!(near.algorithm(), Algorithm::Rejection);
     let rows = [vec![1.0, 0.0, 0.0], vec![2.0, 0.0, 0.0], vec![0.0, 1.0, 1.0], vec![0.0, 1.0, -1.0]];
-    let tight = model(&rows, &[0, 0, 1, 1], &[1, 1]).sampler(Method::Rejection, &Cpu).unwrap();
+    let tight = model(&rows, &[0, 0, 1, 1], &[1, 1]).sampler(Method::Rejection, &Engine::cpu()).unwrap();
     // Rows that are nearly dependent span the part as well as others, and are not taken for its basis.
     let near = [
         vec![1.0, 0.0, 0.0],
@@ -109,7 +109,7 @@ fn nearly_tight_is_not_tight() {
         vec![1.0, 1.0, 2.0],
         vec![2.0, 1.0, -1.0],
     ];
-    let sampler = model(&near, &[0, 0, 0, 1, 1], &[2, 1]).sampler(Method::Auto, &Cpu).unwrap();
+    let sampler = model(&near, &[0, 0, 0, 1, 1], &[2, 1]).sampler(Method::Auto, &Engine::cpu()).unwrap();
     assert!(sampler.law_error() < 1e-12, "{}", sampler.law_error());
     // What is left is one part: one item by its length.
     assert!(tight.acceptance_bound() > 0.999, "{}", tight.acceptance_bound());

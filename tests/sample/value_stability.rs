@@ -4,8 +4,8 @@
 //! subsets. Such a change must be in the CHANGELOG.
 
 use partition_dpp::{
-    Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler,
-    SamplerOptions, Subset, engine, mcmc::McmcOptions, sample::Bound,
+    Dpp, Engine, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
+    Sampler, SamplerOptions, Subset, mcmc::McmcOptions, sample::Bound,
 };
 
 const SEED: u64 = 42;
@@ -32,19 +32,19 @@ fn parts() -> (Partition, Quota) {
 }
 
 /// Six draws and the proposals they took.
-fn draws(sampler: &Sampler<'_>, seed: u64) -> (String, u64) {
+fn draws(sampler: &Sampler, seed: u64) -> (String, u64) {
     let samples = sampler.sample_many(6, seed);
     let sets: Vec<String> = samples.subsets().iter().map(ToString::to_string).collect();
     (sets.join(", "), samples.proposals())
 }
 
-fn assert_draws(sampler: &Sampler<'_>, sets: &str, proposals: u64) {
+fn assert_draws(sampler: &Sampler, sets: &str, proposals: u64) {
     let found = draws(sampler, SEED);
     assert_eq!(found, (sets.to_owned(), proposals), "value-breaking: see the head of this file");
 }
 
 /// Draws with one seed and with another, by a sampler that rejects nothing.
-fn assert_draws_of_two_seeds(sampler: &Sampler<'_>, sets: [&str; 2]) {
+fn assert_draws_of_two_seeds(sampler: &Sampler, sets: [&str; 2]) {
     assert_draws(sampler, sets[0], 6);
     let found = draws(sampler, SEED + 1);
     assert_eq!(found, (sets[1].to_owned(), 6), "value-breaking: see the head of this file");
@@ -55,7 +55,8 @@ fn dpp_by_leverage_trials() {
     let features = features();
     let dpp = Dpp::new(&features).unwrap();
     assert_draws(
-        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Leverage), &engine::Cpu).unwrap(),
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Leverage), &Engine::cpu())
+            .unwrap(),
         "1 2 4 6, 0 1 2 6, 1 2 4 6, 1 5 6 7, 1 2 3 4, 0 1 2 6",
         6,
     );
@@ -66,7 +67,7 @@ fn dpp_by_elementary_picks() {
     let features = features();
     let dpp = Dpp::new(&features).unwrap();
     assert_draws(
-        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Elementary), &engine::Cpu)
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Elementary), &Engine::cpu())
             .unwrap(),
         "1 2 4 6, 0 1 2 6, 1 2 3 4, 0 1 2 6, 1 3 6 7, 0 1 2 4",
         6,
@@ -78,7 +79,8 @@ fn k_dpp_by_leverage_trials() {
     let features = features();
     let dpp = KDpp::new(&features, 3).unwrap();
     assert_draws(
-        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Leverage), &engine::Cpu).unwrap(),
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Leverage), &Engine::cpu())
+            .unwrap(),
         "1 3 4, 0 2 6, 2 4 6, 0 1 7, 0 2 7, 0 1 6",
         6,
     );
@@ -89,7 +91,7 @@ fn k_dpp_by_elementary_picks() {
     let features = features();
     let dpp = KDpp::new(&features, 3).unwrap();
     assert_draws(
-        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Elementary), &engine::Cpu)
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Elementary), &Engine::cpu())
             .unwrap(),
         "1 3 4, 0 4 6, 1 2 4, 1 2 5, 1 4 5, 0 4 6",
         6,
@@ -101,7 +103,8 @@ fn independent_k_dpps_by_leverage_trials() {
     let (features, (partition, quota)) = (features(), parts());
     let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
     assert_draws(
-        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Leverage), &engine::Cpu).unwrap(),
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Leverage), &Engine::cpu())
+            .unwrap(),
         "1 4 6, 0 4 5, 2 5 6, 2 5 6, 1 3 4, 2 4 6",
         6,
     );
@@ -112,7 +115,7 @@ fn independent_k_dpps_by_elementary_picks() {
     let (features, (partition, quota)) = (features(), parts());
     let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
     assert_draws(
-        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Elementary), &engine::Cpu)
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Elementary), &Engine::cpu())
             .unwrap(),
         "1 4 6, 0 4 6, 1 4 6, 2 4 6, 1 6 7, 2 3 4",
         6,
@@ -126,7 +129,7 @@ fn partition_dpp_by_leverage_trials() {
     assert_draws(
         &dpp.sampler(
             SamplerOptions::from(Method::Rejection).with_projection(Projection::Leverage),
-            &engine::Cpu,
+            &Engine::cpu(),
         )
         .unwrap(),
         "1 3 5, 1 6 7, 2 4 6, 0 6 7, 0 3 4, 0 5 6",
@@ -141,7 +144,7 @@ fn partition_dpp_by_elementary_picks() {
     assert_draws(
         &dpp.sampler(
             SamplerOptions::from(Method::Rejection).with_projection(Projection::Elementary),
-            &engine::Cpu,
+            &Engine::cpu(),
         )
         .unwrap(),
         "1 4 6, 0 5 6, 2 4 6, 1 4 6, 1 5 6, 0 4 6",
@@ -153,7 +156,7 @@ fn partition_dpp_by_elementary_picks() {
 fn partition_dpp_by_interpolation() {
     let (features, (partition, quota)) = (features(), parts());
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Interpolation, &engine::Cpu).unwrap();
+    let sampler = dpp.sampler(Method::Interpolation, &Engine::cpu()).unwrap();
     assert_draws_of_two_seeds(
         &sampler,
         ["2 4 7, 2 3 6, 1 4 6, 1 5 6, 2 4 6, 1 4 5", "0 5 6, 2 4 6, 0 3 6, 0 6 7, 1 4 5, 0 3 4"],
@@ -164,7 +167,7 @@ fn partition_dpp_by_interpolation() {
 fn partition_dpp_by_one_determinant_per_candidate() {
     let (features, (partition, quota)) = (features(), parts());
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::PerCandidate, &engine::Cpu).unwrap();
+    let sampler = dpp.sampler(Method::PerCandidate, &Engine::cpu()).unwrap();
     assert_draws_of_two_seeds(
         &sampler,
         ["1 5 7, 1 4 5, 2 4 6, 2 3 4, 2 4 6, 2 3 4", "1 5 6, 1 4 5, 1 3 6, 0 6 7, 2 3 6, 1 3 4"],
@@ -180,7 +183,7 @@ fn conditioned_dpp() {
         (Projection::Elementary, "0 1 2 4, 0 1 4 5, 0 1 2 4, 1 2 3 4, 1 2 4 5, 0 1 3 4"),
     ] {
         assert_draws(
-            &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+            &dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
             sets,
             6,
         );
@@ -196,7 +199,7 @@ fn conditioned_k_dpp() {
         (Projection::Elementary, "1 3 4, 1 2 5, 0 1 2, 1 2 4, 1 2 4, 1 2 3"),
     ] {
         assert_draws(
-            &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+            &dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
             sets,
             6,
         );
@@ -213,7 +216,7 @@ fn conditioned_independent_k_dpps() {
         (Projection::Elementary, "2 4 6, 1 5 6, 2 3 6, 2 4 6, 2 4 6, 2 4 6"),
     ] {
         assert_draws(
-            &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+            &dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
             sets,
             6,
         );
@@ -230,7 +233,8 @@ fn conditioned_partition_dpp_by_rejection() {
         (Projection::Elementary, "2 3 6, 2 6 7, 2 3 6, 1 4 6, 1 5 6, 1 6 7", 10),
     ] {
         assert_draws(
-            &dpp.sampler(SamplerOptions::from(Method::Rejection).with_projection(way), &engine::Cpu).unwrap(),
+            &dpp.sampler(SamplerOptions::from(Method::Rejection).with_projection(way), &Engine::cpu())
+                .unwrap(),
             sets,
             proposals,
         );
@@ -246,7 +250,7 @@ fn conditioned_partition_dpp_by_algorithm_2() {
         (Method::Interpolation, "2 6 7, 2 3 6, 1 4 6, 2 4 6, 2 4 6, 1 4 6"),
         (Method::PerCandidate, "2 4 6, 1 4 6, 2 4 6, 2 4 6, 2 5 6, 2 4 6"),
     ] {
-        assert_draws(&dpp.sampler(method, &engine::Cpu).unwrap(), sets, 6);
+        assert_draws(&dpp.sampler(method, &Engine::cpu()).unwrap(), sets, 6);
     }
 }
 
@@ -261,11 +265,11 @@ fn full_parts() {
         (Method::Interpolation, "0 1 2 6, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4"),
         (Method::PerCandidate, "0 1 2 6, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4"),
     ] {
-        assert_draws(&dpp.sampler(method, &engine::Cpu).unwrap(), sets, 6);
+        assert_draws(&dpp.sampler(method, &Engine::cpu()).unwrap(), sets, 6);
     }
     let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
     assert_draws(
-        &dpp.sampler(SamplerOptions::default(), &engine::Cpu).unwrap(),
+        &dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap(),
         "0 1 2 4, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4",
         6,
     );
@@ -276,7 +280,7 @@ fn full_parts() {
         (Method::Rejection, "0 2 6 7, 0 2 3 6, 0 2 3 6, 0 2 4 6, 0 2 6 7, 0 2 4 6"),
         (Method::Interpolation, "0 2 6 7, 0 2 3 6, 0 2 3 6, 0 2 4 6, 0 2 6 7, 0 2 4 6"),
     ] {
-        assert_draws(&dpp.sampler(method, &engine::Cpu).unwrap(), sets, 6);
+        assert_draws(&dpp.sampler(method, &Engine::cpu()).unwrap(), sets, 6);
     }
 }
 
@@ -285,7 +289,7 @@ fn one_generator_gives_one_sequence() {
     use rand::{SeedableRng, distr::Distribution};
     let (features, (partition, quota)) = (features(), parts());
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Rejection, &engine::Cpu).unwrap();
+    let sampler = dpp.sampler(Method::Rejection, &Engine::cpu()).unwrap();
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(SEED);
     let sets: Vec<String> = (0..4).map(|_| sampler.sample(&mut rng).to_string()).collect();
     assert_eq!(sets.join(", "), "1 4 6, 2 3 6, 2 4 6, 2 3 7", "value-breaking: see the head of this file");
@@ -295,7 +299,7 @@ fn one_generator_gives_one_sequence() {
 fn partition_dpp_by_exchange_chains() {
     let (features, (partition, quota)) = (features(), parts());
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let samples = dpp.chains(&McmcOptions::default(), &engine::Cpu).unwrap().run(6, SEED);
+    let samples = dpp.chains(&McmcOptions::default(), &Engine::cpu()).unwrap().run(6, SEED);
     let sets: Vec<String> = samples.subsets().iter().map(ToString::to_string).collect();
     assert_eq!(
         sets.join(", "),
@@ -309,7 +313,7 @@ fn partition_dpp_by_exchange_chains() {
 fn weighted_draws() {
     let (features, (partition, quota)) = (features(), parts());
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.importance_sampler(&engine::Cpu).unwrap();
+    let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap();
     let sets = |subsets: &[Subset]| subsets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let drawn = sampler.sample_many(6, SEED);
     assert_eq!(
@@ -326,7 +330,7 @@ fn every_bound_of_rejection() {
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let sampler = |bound| {
         let options = SamplerOptions::from(Method::Rejection).with_bound(bound);
-        dpp.sampler(options, &engine::Cpu).unwrap()
+        dpp.sampler(options, &Engine::cpu()).unwrap()
     };
     let found = Bound::ALL[1..].iter().map(|&bound| draws(&sampler(bound), SEED));
     let expected = [
@@ -350,7 +354,7 @@ fn range_dpp() {
     let of_two = quota.clone().with_total(2).unwrap();
     let sampler = |quota: &Quota, way| {
         let dpp = PartitionDpp::new(&features, &partition, quota).unwrap();
-        dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap()
+        dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap()
     };
     assert_draws(&sampler(&quota, Projection::Leverage), "1 5, 1 5 7, 2 4 6, 1 4 6, 2 3 4, 0 4 6", 18);
     assert_draws(&sampler(&of_two, Projection::Elementary), "2 6, 2 6, 1 4, 1 3, 1 3, 4 6", 7);

@@ -8,8 +8,7 @@ use oracles::{
     generator,
 };
 use partition_dpp::{
-    Error, Features, KDpp,
-    engine::Cpu,
+    Engine, Error, Features, KDpp,
     map::{BranchAndBound, Solver},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -36,7 +35,7 @@ fn kinds_with_a_longer_row(constraint: &Constraint, factor: f64) -> Vec<Kind> {
     let truth = problem(constraint.clone()).minors();
     let mut asked = problem(constraint.clone());
     asked.rows[4].iter_mut().for_each(|x| *x *= factor);
-    let report = examine_against(&truth, &asked, &Cpu, EFFORT, 1);
+    let report = examine_against(&truth, &asked, &Engine::cpu(), EFFORT, 1);
     let mut kinds: Vec<Kind> = report.faults.iter().map(|fault| fault.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -81,10 +80,12 @@ fn a_bound_lowered_by_1e_4_is_caught() {
     }
     let asked = problem(Constraint::Size(2));
     let features = Features::from_rows(5, 3, asked.rows.concat()).unwrap();
-    let solution = BranchAndBound::default().solve(&KDpp::new(&features, 2).unwrap(), &Cpu).unwrap();
+    let solution =
+        BranchAndBound::default().solve(&KDpp::new(&features, 2).unwrap(), &Engine::cpu()).unwrap();
     let bound = solution.upper_bound.unwrap();
     for (bound, faults) in [(bound, 0), (bound - 1e-4, 1)] {
-        let found = probe(&asked, &Cpu, |examined| solvers::upper_bound(examined, "planted", bound)).faults;
+        let found =
+            probe(&asked, &Engine::cpu(), |examined| solvers::upper_bound(examined, "planted", bound)).faults;
         assert_eq!(found.len(), faults, "{found:?}");
         assert!(found.iter().all(|fault| fault.kind == Kind::Bound));
     }
@@ -96,10 +97,12 @@ fn a_bound_on_a_gaussian_kernel_lowered_by_1e_6_is_caught() {
     let mut asked = Problem::new(points, vec![0; 4], Constraint::Size(3));
     asked.data = Data::Gaussian;
     let made = Parts::of(&asked).unwrap();
-    let solution = BranchAndBound::default().solve(&KDpp::new(&made.features, 3).unwrap(), &Cpu).unwrap();
+    let solution =
+        BranchAndBound::default().solve(&KDpp::new(&made.features, 3).unwrap(), &Engine::cpu()).unwrap();
     let bound = solution.upper_bound.unwrap();
     for (bound, faults) in [(bound, 0), (bound - 1e-6, 1)] {
-        let found = probe(&asked, &Cpu, |examined| solvers::upper_bound(examined, "planted", bound)).faults;
+        let found =
+            probe(&asked, &Engine::cpu(), |examined| solvers::upper_bound(examined, "planted", bound)).faults;
         assert_eq!(found.len(), faults, "{found:?}");
     }
 }
@@ -108,14 +111,14 @@ fn a_bound_on_a_gaussian_kernel_lowered_by_1e_6_is_caught() {
 fn an_error_above_three_times_its_claim_is_caught() {
     let off = |stated: f64| {
         let numbers = Numbers { got: 0.25 + 1e-9, exact: 0.25, stated, floor: 0.0 };
-        let report = probe(&problem(Constraint::Any), &Cpu, |examined| {
+        let report = probe(&problem(Constraint::Any), &Engine::cpu(), |examined| {
             examined.compare(Kind::Marginals, "planted", "item 0", numbers);
         });
         report.faults.len()
     };
     assert_eq!((off(1e-14), off(3e-10), off(4e-10)), (1, 1, 0));
     let not_a_number = Numbers { got: f64::NAN, exact: 0.25, stated: 1.0, floor: 0.0 };
-    let found = probe(&problem(Constraint::Any), &Cpu, |examined| {
+    let found = probe(&problem(Constraint::Any), &Engine::cpu(), |examined| {
         examined.compare(Kind::Marginals, "planted", "item 0", not_a_number);
     });
     assert_eq!(found.faults.len(), 1);
@@ -125,7 +128,7 @@ fn an_error_above_three_times_its_claim_is_caught() {
 fn a_refusal_of_well_conditioned_input_is_caught() {
     let error = || Error::IllConditioned { deviation: 1.0, tolerance: 1e-4 };
     let refused = |problem: &Problem| {
-        let mut report = probe(problem, &Cpu, |examined| {
+        let mut report = probe(problem, &Engine::cpu(), |examined| {
             let _: Option<()> = examined.answered("planted", Err(error()));
         });
         report.well_conditioned = problem.is_well_conditioned(&problem.minors());
@@ -144,7 +147,7 @@ fn a_refusal_of_well_conditioned_input_is_caught() {
     let mut impossible = problem(Constraint::Size(2));
     impossible.rows.iter_mut().skip(1).for_each(|row| row.fill(0.0));
     assert_eq!(refused(&impossible), 0);
-    let answered = probe(&impossible, &Cpu, |examined| {
+    let answered = probe(&impossible, &Engine::cpu(), |examined| {
         examined.answered("planted", Ok(1));
     });
     assert_eq!(answered.faults[0].kind, Kind::Impossible);
@@ -222,7 +225,7 @@ fn draws_of_impossible_sets_are_caught() {
 fn every_law_and_every_kind_of_answer_is_compared() {
     let mut compared: BTreeMap<Kind, usize> = BTreeMap::new();
     for law in laws() {
-        let report = examine(&problem(law), &Cpu, EFFORT, 3);
+        let report = examine(&problem(law), &Engine::cpu(), EFFORT, 3);
         assert!(report.refusals.is_empty() && report.well_conditioned);
         report.compared.iter().for_each(|(kind, count)| *compared.entry(*kind).or_default() += count);
     }

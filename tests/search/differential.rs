@@ -11,7 +11,7 @@
 use std::env;
 
 use oracles::generator;
-use partition_dpp::engine::Cpu;
+use partition_dpp::Engine;
 
 use crate::common::checked::{Effort, Problem, Report, Summary, examine, search, uniform};
 #[cfg(feature = "gpu")]
@@ -29,7 +29,7 @@ fn variable(name: &str, default: u64) -> u64 {
 }
 
 fn on_the_cpu(problem: &Problem, seed: u64) -> Report {
-    examine(problem, &Cpu, EFFORT, seed)
+    examine(problem, &Engine::cpu(), EFFORT, seed)
 }
 
 fn show(seed: u64, problem: &Problem, report: &Report) {
@@ -123,7 +123,7 @@ fn search_on_a_device(precision: partition_dpp::engine::Precision) {
     let Some(gpu) = engines::gpu(precision) else { return };
     // Cases that hang use it for ever.
     let gpu: &'static _ = Box::leak(Box::new(gpu));
-    let look = move |problem: &Problem, seed: u64| examine(problem, gpu, ON_DEVICES, seed);
+    let look = move |problem: &Problem, seed: u64| examine(problem, &gpu.engine(), ON_DEVICES, seed);
     conclude(&search(first..first + cases.div_ceil(40), generator::problem, look));
 }
 

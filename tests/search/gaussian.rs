@@ -2,8 +2,7 @@
 
 use oracles::{Data, Problem, Storage, generator};
 use partition_dpp::{
-    Features,
-    engine::Cpu,
+    Engine, Features,
     similarity::{Bandwidth, FeatureScalar, Rbf, RbfFeatures},
 };
 
@@ -44,7 +43,7 @@ fn by_landmarks(seed: u64) -> Problem {
 fn approximate<T: FeatureScalar>(problem: &Problem, landmarks: usize, seed: u64) -> RbfFeatures {
     let points = Features::from_rows(problem.items(), problem.rows[0].len(), problem.rows.concat()).unwrap();
     let rbf = Rbf::new(Bandwidth::Exactly(1.0)).with_landmarks(landmarks).with_seed(seed);
-    rbf.features_in::<T>(&points, &Cpu).unwrap()
+    rbf.features_in::<T>(&points, &Engine::cpu()).unwrap()
 }
 
 /// K − F Fᵀ has no negative eigenvalue, so that its diagonal bounds every entry, and the stated error is the diagonal's

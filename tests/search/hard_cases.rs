@@ -5,7 +5,7 @@
 use std::{collections::BTreeSet, fs, ops::RangeInclusive, path::PathBuf};
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{Features, engine::Cpu};
+use partition_dpp::{Engine, Features};
 
 use oracles::Storage;
 
@@ -123,7 +123,7 @@ fn look(problem: &Problem, effort: Effort) -> Vec<String> {
         return Vec::new();
     }
     let asked = problem.clone();
-    with_deadline(DEADLINE, move || examine(&asked, &Cpu, effort, 1)).into_report().wrong()
+    with_deadline(DEADLINE, move || examine(&asked, &Engine::cpu(), effort, 1)).into_report().wrong()
 }
 
 /// The law that was asked for, and all others.

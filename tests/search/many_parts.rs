@@ -2,8 +2,7 @@
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    Estimate, Features, Partition, PartitionDpp, Quota, RidgeDpp, SamplerOptions, Subset,
-    engine::Cpu,
+    Engine, Estimate, Features, Partition, PartitionDpp, Quota, RidgeDpp, SamplerOptions, Subset,
     map::{BranchAndBound, Greedy, LocalSearch, Solver, Termination, UpperBound},
 };
 
@@ -106,10 +105,10 @@ fn few_of_thousands_of_parts_have_items() {
             if conditions { (vec![INCLUDED], EXCLUDED.to_vec()) } else { (Vec::new(), Vec::new()) };
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let dpp = dpp.including(&include).unwrap().excluding(&exclude).unwrap();
-        let inference = dpp.inference(&Cpu).unwrap();
+        let inference = dpp.inference(&Engine::cpu()).unwrap();
         let marginals = inference.inclusion_probabilities().unwrap();
         assert_exact(inference.log_partition_function(), &marginals, 0.0, conditions);
-        let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
+        let sampler = dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
         assert_drawn(sampler.sample_many(2000, 1).subsets(), 0.0, conditions);
 
         // The largest of every part that needs one, and of others those above 1.
@@ -117,14 +116,14 @@ fn few_of_thousands_of_parts_have_items() {
         let largest = |part: usize| items_of(part, conditions).map(weight).fold(f64::NEG_INFINITY, f64::max);
         let best = ONE.iter().map(|&part| largest(part)).sum::<f64>()
             + AT_MOST_ONE.iter().map(|&part| largest(part).max(0.0)).sum::<f64>();
-        let bound = UpperBound::default().certify(&dpp, &Cpu).unwrap().upper_bound;
+        let bound = UpperBound::default().certify(&dpp, &Engine::cpu()).unwrap().upper_bound;
         assert!(bound >= best && bound < best + 1e-3, "{bound} {best}");
         let solvers: [&dyn Solver<PartitionDpp>; 3] =
             [&Greedy::default(), &LocalSearch::default(), &BranchAndBound::default()];
         for solver in solvers {
-            assert_abs_diff_eq!(solver.solve(&dpp, &Cpu).unwrap().log_det, best, epsilon = 1e-12);
+            assert_abs_diff_eq!(solver.solve(&dpp, &Engine::cpu()).unwrap().log_det, best, epsilon = 1e-12);
         }
-        let proven = BranchAndBound::default().solve(&dpp, &Cpu).unwrap();
+        let proven = BranchAndBound::default().solve(&dpp, &Engine::cpu()).unwrap();
         assert_eq!(proven.termination, Termination::Optimal);
     }
 }
@@ -137,10 +136,10 @@ fn few_of_thousands_of_parts_have_items_and_a_ridge() {
             if conditions { (vec![INCLUDED], EXCLUDED.to_vec()) } else { (Vec::new(), Vec::new()) };
         let dpp = RidgeDpp::new(&features, delta, &partition, &quota).unwrap();
         let dpp = dpp.including(&include).unwrap().excluding(&exclude).unwrap();
-        let inference = dpp.inference(&Cpu).unwrap();
+        let inference = dpp.inference(&Engine::cpu()).unwrap();
         let marginals = inference.inclusion_probabilities().unwrap();
         assert_exact(inference.log_partition_function(), &marginals, delta, conditions);
-        let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
+        let sampler = dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
         assert_drawn(sampler.sample_many(2000, 1).subsets(), delta, conditions);
     }
 }

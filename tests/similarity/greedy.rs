@@ -1,10 +1,9 @@
 //! Greedy sets of kernel functions against pivoted Cholesky of the dense kernel.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use partition_dpp::{
-    CountRange, Error, Features, Kernel, Partition, PartitionDpp, Quota, Watch,
-    engine::Cpu,
+    CountRange, Engine, Error, Features, Kernel, Partition, PartitionDpp, Quota, Watch,
     error::KernelProblem,
     map::{Greedy, KernelModel, LazyGreedy, Solution, Solver, Termination},
     similarity::{Bandwidth, DotKernel, KernelFn, KernelFunction, RbfKernel},
@@ -47,8 +46,8 @@ fn naive(kernel: &[Vec<f64>], labels: &[usize], counts: &[usize], fault: Fault) 
 }
 
 fn both(model: &KernelModel<'_>) -> Solution {
-    let eager = Greedy::default().solve(model, &Cpu).unwrap();
-    let lazy = LazyGreedy::default().solve(model, &Cpu).unwrap();
+    let eager = Greedy::default().solve(model, &Engine::cpu()).unwrap();
+    let lazy = LazyGreedy::default().solve(model, &Engine::cpu()).unwrap();
     assert_eq!(eager.subset, lazy.subset);
     assert!((eager.log_det - lazy.log_det).abs() < 1e-9 * (1.0 + eager.log_det.abs()));
     assert_eq!((eager.termination, eager.missing), (lazy.termination, lazy.missing));
@@ -128,7 +127,7 @@ fn a_ridge_gives_the_sets_of_the_dense_kernel() {
             let model = model.including(&included).unwrap().excluding(&excluded).unwrap();
             let dpp = PartitionDpp::new(dense.features(), &partition, &quota).unwrap();
             let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
-            let (found, expected) = (both(&model), Greedy::default().solve(&dpp, &Cpu).unwrap());
+            let (found, expected) = (both(&model), Greedy::default().solve(&dpp, &Engine::cpu()).unwrap());
             assert_eq!(found.subset, expected.subset, "{quota:?}");
             assert!((found.log_det - expected.log_det).abs() < 1e-9);
             assert_eq!((found.termination, found.missing), (expected.termination, 0));
@@ -183,7 +182,9 @@ fn faults_of_a_function_name_the_pair() {
     let kernel =
         KernelFn::new(5, |i, j| if i + j == 5 { f64::NAN } else { f64::from(u8::from(i == j)) }).unwrap();
     let model = KernelModel::of_size(&kernel, 3).unwrap();
-    for found in [Greedy::default().solve(&model, &Cpu), LazyGreedy::default().solve(&model, &Cpu)] {
+    for found in
+        [Greedy::default().solve(&model, &Engine::cpu()), LazyGreedy::default().solve(&model, &Engine::cpu())]
+    {
         assert_error!(found, Error::Kernel(KernelProblem::NotFinite { row, column, .. }) if row + column == 5, ["NaN"]);
     }
     let negative = KernelFn::new(3, |i, _| 1.0 - i as f64).unwrap();
@@ -234,9 +235,9 @@ fn a_stopped_run_meets_the_quota() {
     let (_, partition) = labels();
     let quota = Quota::new(&partition, [3, 3, 0, 3]).unwrap();
     let model = KernelModel::new(&kernel, &partition, &quota).unwrap();
-    let stop = AtomicBool::new(true);
+    let stop = Arc::new(AtomicBool::new(true));
     let watch = Watch::default().stopped_by(&stop);
-    let found = LazyGreedy::default().solve_watched(&model, &Cpu, &watch).unwrap();
+    let found = LazyGreedy::default().solve_watched(&model, &Engine::cpu(), &watch).unwrap();
     assert_eq!((found.termination, found.missing), (Termination::Interrupted, 0));
     assert_eq!(found.subset.part_counts(&partition), [3, 3, 0, 3]);
 }

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use partition_dpp::{
-    Features, Partition, Quota,
-    engine::{Cpu, Engine, Items, Rows},
+    Engine, Features, Partition, Quota,
+    engine::low_level::{Items, Rows},
     map::{Greedy, KernelModel, LazyGreedy, Solver},
     similarity::{Bandwidth, Rbf, RbfKernel},
 };
@@ -64,12 +64,12 @@ fn many_items_of_many_parts() {
     let model = KernelModel::new(&kernel, &partition, &quota).unwrap();
     println!("set-up {}, {kernel:?}", timer.stop().1);
     let timer = Timer::start();
-    let found = LazyGreedy::default().solve(&model, &Cpu).unwrap();
+    let found = LazyGreedy::default().solve(&model, &Engine::cpu()).unwrap();
     println!("lazy {}: {} items, ln det {}", timer.stop().1, found.subset.len(), found.log_det);
     assert_eq!(found.subset.part_counts(&partition), vec![number("EACH", 20); 40]);
     if number("EAGER", 0) > 0 {
         let timer = Timer::start();
-        let eager = Greedy::default().solve(&model, &Cpu).unwrap();
+        let eager = Greedy::default().solve(&model, &Engine::cpu()).unwrap();
         println!("eager {}", timer.stop().1);
         assert_eq!(eager.subset, found.subset);
     }
@@ -82,14 +82,14 @@ fn features_of_many_items() {
     let (items, dims, landmarks) = (number("ITEMS", 200_000), number("DIMS", 64), number("LANDMARKS", 512));
     let given = clusters(items, dims);
     let timer = Timer::start();
-    let found = Rbf::default().with_landmarks(landmarks).features(&given, &Cpu).unwrap();
+    let found = Rbf::default().with_landmarks(landmarks).features(&given, &Engine::cpu()).unwrap();
     let (took, words) = timer.stop();
     let operations = items as f64 * landmarks as f64 * (2.0 * dims as f64 + landmarks as f64);
     let rate = operations / took * 1e-9;
     println!("features {words}, {rate:.1} GFlop/s a core, kernel error {:.4}", found.kernel_error());
     let timer = Timer::start();
     let rows = Rows::scaled(found.features(), vec![Items::All(items)]);
-    Cpu.part_grams(&rows, None).unwrap();
+    Engine::cpu().part_grams(&rows, None).unwrap();
     let (took, words) = timer.stop();
     let rate = items as f64 * (landmarks as f64).powi(2) / took * 1e-9;
     println!("Gram matrix {words}, {rate:.1} GFlop/s a core");

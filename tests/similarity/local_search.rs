@@ -1,8 +1,7 @@
 //! Local search on kernel functions against that on the dense kernel, and against enumeration.
 
 use partition_dpp::{
-    CountRange, Error, Kernel, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    CountRange, Engine, Error, Kernel, Partition, PartitionDpp, Quota,
     error::KernelProblem,
     map::{Greedy, KernelModel, LocalSearch, Solver, Termination},
     similarity::{Bandwidth, DotKernel, KernelFn, KernelFunction, RbfKernel},
@@ -43,9 +42,9 @@ fn searches_end_where_those_of_the_dense_kernel_do() {
             for quota in &quotas {
                 let model = KernelModel::new(kernel, &partition, quota).unwrap();
                 let dpp = PartitionDpp::new(dense.features(), &partition, quota).unwrap();
-                let found = LocalSearch::default().solve(&model, &Cpu).unwrap();
-                let expected = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
-                let greedy = Greedy::default().solve(&model, &Cpu).unwrap();
+                let found = LocalSearch::default().solve(&model, &Engine::cpu()).unwrap();
+                let expected = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
+                let greedy = Greedy::default().solve(&model, &Engine::cpu()).unwrap();
                 assert_eq!((found.termination, found.missing), (Termination::LocallyOptimal, 0));
                 assert!(quota.allows(&found.subset.part_counts(&partition)));
                 assert!(found.log_det >= greedy.log_det - 1e-12);
@@ -70,7 +69,7 @@ fn no_swap_improves_what_is_found() {
     let kernel = RbfKernel::new(&given, Bandwidth::Exactly(0.7)).unwrap();
     let oracle = Determinants::of_kernel(gaussian(&given, 0.7));
     let model = KernelModel::of_size(&kernel, 7).unwrap();
-    let found = LocalSearch::default().solve(&model, &Cpu).unwrap();
+    let found = LocalSearch::default().solve(&model, &Engine::cpu()).unwrap();
     let set = found.subset.as_slice();
     let own = oracle.det(set);
     assert!((found.log_det - own.ln()).abs() < 1e-9);
@@ -89,7 +88,7 @@ fn faults_are_refused() {
     let given = features(10, 2, 31);
     let kernel = RbfKernel::new(&given, Bandwidth::Median).unwrap();
     let model = KernelModel::of_size(&kernel, 3).unwrap();
-    let refused = LocalSearch::default().with_epsilon(0.0).solve(&model, &Cpu);
+    let refused = LocalSearch::default().with_epsilon(0.0).solve(&model, &Engine::cpu());
     assert_error!(refused, Error::NotPositive { what: "epsilon", .. }, ["epsilon"]);
     let bad = KernelFn::new(9, |i, j| match (i.min(j), i.max(j)) {
         (0, 8) => f64::NAN,
@@ -97,6 +96,6 @@ fn faults_are_refused() {
     });
     let bad = bad.unwrap();
     let model = KernelModel::of_size(&bad, 3).unwrap();
-    let found = LocalSearch::default().solve(&model, &Cpu);
+    let found = LocalSearch::default().solve(&model, &Engine::cpu());
     assert_error!(found, Error::Kernel(KernelProblem::NotFinite { row, column, .. }) if row + column == 8, ["NaN"]);
 }

@@ -1,10 +1,9 @@
 //! Qualities of items beside kernel functions, against weighted features and against enumeration.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use partition_dpp::{
-    CountRange, Dpp, Error, KDpp, Partition, PartitionDpp, Quota, Watch,
-    engine::Cpu,
+    CountRange, Dpp, Engine, Error, KDpp, Partition, PartitionDpp, Quota, Watch,
     error::WeightProblem,
     map::{Greedy, KernelModel, LazyGreedy, LocalSearch, Solution, Solver, Termination},
     similarity::{Bandwidth, Rbf, RbfKernel},
@@ -16,8 +15,8 @@ use crate::common::{oracle::Determinants, random::normals};
 const BANDWIDTH: Bandwidth = Bandwidth::Exactly(1.0);
 
 fn greedy(model: &KernelModel<'_>) -> Solution {
-    let eager = Greedy::default().solve(model, &Cpu).unwrap();
-    let lazy = LazyGreedy::default().solve(model, &Cpu).unwrap();
+    let eager = Greedy::default().solve(model, &Engine::cpu()).unwrap();
+    let lazy = LazyGreedy::default().solve(model, &Engine::cpu()).unwrap();
     assert_eq!((&eager.subset, eager.termination), (&lazy.subset, lazy.termination));
     assert!((eager.log_det - lazy.log_det).abs() < 1e-9 * (1.0 + eager.log_det.abs()));
     let gains: f64 = lazy.stats.gains.iter().sum();
@@ -37,7 +36,7 @@ fn sets_are_those_of_weighted_features() {
     let given = features(200, 4, 40);
     let scores = normals(200, 41);
     let kernel = RbfKernel::new(&given, BANDWIDTH).unwrap();
-    let rbf = Rbf::new(BANDWIDTH).with_landmarks(200).features_in::<f64>(&given, &Cpu).unwrap();
+    let rbf = Rbf::new(BANDWIDTH).with_landmarks(200).features_in::<f64>(&given, &Engine::cpu()).unwrap();
     let weighted = rbf.features().with_scores(&scores, 0.4).unwrap();
     let (_, partition) = labels();
     let quotas = [
@@ -59,12 +58,12 @@ fn sets_are_those_of_weighted_features() {
             let dpp = PartitionDpp::new(&weighted, &partition, quota).unwrap();
             let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
             let model = model.including(&included).unwrap().excluding(&excluded).unwrap();
-            compare(model, Greedy::default().solve(&dpp, &Cpu).unwrap());
+            compare(model, Greedy::default().solve(&dpp, &Engine::cpu()).unwrap());
         }
     }
-    let sized = Greedy::default().solve(&KDpp::new(&weighted, 25).unwrap(), &Cpu).unwrap();
+    let sized = Greedy::default().solve(&KDpp::new(&weighted, 25).unwrap(), &Engine::cpu()).unwrap();
     compare(KernelModel::of_size(&kernel, 25).unwrap(), sized);
-    let free = Greedy::default().solve(&Dpp::new(&weighted).unwrap(), &Cpu).unwrap();
+    let free = Greedy::default().solve(&Dpp::new(&weighted).unwrap(), &Engine::cpu()).unwrap();
     assert!(free.subset.len() > 20);
     compare(KernelModel::of_any_size(&kernel).unwrap(), free);
     assert_eq!(noticed, 8);
@@ -74,17 +73,17 @@ fn sets_are_those_of_weighted_features() {
 fn searches_end_where_those_of_weighted_features_do() {
     let given = features(120, 3, 42);
     let kernel = RbfKernel::new(&given, BANDWIDTH).unwrap();
-    let rbf = Rbf::new(BANDWIDTH).with_landmarks(120).features_in::<f64>(&given, &Cpu).unwrap();
+    let rbf = Rbf::new(BANDWIDTH).with_landmarks(120).features_in::<f64>(&given, &Engine::cpu()).unwrap();
     let mut same = 0;
     for seed in 43..53 {
         let logs = normals(120, seed);
         let weighted = rbf.features().with_log_quality(&logs).unwrap();
         let model = KernelModel::of_size(&kernel, 12).unwrap().with_log_quality(&logs).unwrap();
         let free = KernelModel::of_any_size(&kernel).unwrap().with_log_quality(&logs).unwrap();
-        let sized = LocalSearch::default().solve(&KDpp::new(&weighted, 12).unwrap(), &Cpu).unwrap();
-        let any = LocalSearch::default().solve(&Dpp::new(&weighted).unwrap(), &Cpu).unwrap();
+        let sized = LocalSearch::default().solve(&KDpp::new(&weighted, 12).unwrap(), &Engine::cpu()).unwrap();
+        let any = LocalSearch::default().solve(&Dpp::new(&weighted).unwrap(), &Engine::cpu()).unwrap();
         for (model, expected) in [(model, sized), (free, any)] {
-            let found = LocalSearch::default().solve(&model, &Cpu).unwrap();
+            let found = LocalSearch::default().solve(&model, &Engine::cpu()).unwrap();
             let greedy = greedy(&model);
             assert!(found.log_det >= greedy.log_det - 1e-9, "{} {}", found.log_det, greedy.log_det);
             assert!((found.log_det - expected.log_det).abs() < 1e-6 || found.subset != expected.subset);
@@ -137,8 +136,9 @@ fn qualities_may_have_any_size() {
             let det = Determinants::of_kernel(dense.clone()).det(found.subset.as_slice()).ln();
             let expected = det + found.subset.iter().map(|item| 2.0 * logs[item]).sum::<f64>();
             assert!((found.log_det - expected).abs() < 1e-9 * (1.0 + expected.abs()));
-            let searched =
-                LocalSearch::default().solve(&model().with_log_quality(&logs).unwrap(), &Cpu).unwrap();
+            let searched = LocalSearch::default()
+                .solve(&model().with_log_quality(&logs).unwrap(), &Engine::cpu())
+                .unwrap();
             assert!(searched.log_det >= found.log_det - 1e-12 * expected.abs());
             // Parts far apart.
             let apart: Vec<f64> =
@@ -165,7 +165,7 @@ fn no_swap_improves_what_is_found() {
         let worth =
             |set: &[usize]| oracle.det(set).ln() + set.iter().map(|&item| 2.0 * logs[item]).sum::<f64>();
         let model = KernelModel::of_size(&kernel, 7).unwrap().with_log_quality(&logs).unwrap();
-        let found = LocalSearch::default().solve(&model, &Cpu).unwrap();
+        let found = LocalSearch::default().solve(&model, &Engine::cpu()).unwrap();
         let set = found.subset.as_slice();
         assert!((found.log_det - worth(set)).abs() < 1e-9 * (1.0 + found.log_det.abs()));
         for leaving in 0..set.len() {
@@ -208,11 +208,11 @@ fn a_stopped_run_prefers_quality() {
     let quota = Quota::new(&partition, [2, 2, 2, 0]).unwrap();
     let logs: Vec<f64> = (0..200).map(|item| -1000.0 * f64::from(item)).collect();
     let model = KernelModel::new(&kernel, &partition, &quota).unwrap().with_log_quality(&logs).unwrap();
-    let stop = AtomicBool::new(true);
+    let stop = Arc::new(AtomicBool::new(true));
     let watch = Watch::default().stopped_by(&stop);
-    let found = LazyGreedy::default().solve_watched(&model, &Cpu, &watch).unwrap();
-    let finished = LazyGreedy::default().solve(&model, &Cpu).unwrap();
+    let found = LazyGreedy::default().solve_watched(&model, &Engine::cpu(), &watch).unwrap();
+    let finished = LazyGreedy::default().solve(&model, &Engine::cpu()).unwrap();
     assert_eq!((found.termination, &found.subset), (Termination::Interrupted, &finished.subset));
-    let searched = LocalSearch::default().solve_watched(&model, &Cpu, &watch).unwrap();
+    let searched = LocalSearch::default().solve_watched(&model, &Engine::cpu(), &watch).unwrap();
     assert_eq!((searched.termination, &searched.subset), (Termination::Interrupted, &finished.subset));
 }

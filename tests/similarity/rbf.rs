@@ -2,17 +2,18 @@
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use nalgebra::DMatrix;
 use partition_dpp::{
-    Error, Features, Watch,
-    engine::{Cpu, Watched},
+    Engine, Error, Features, Watch,
     error::KernelProblem,
     similarity::{Bandwidth, Rbf, RbfFeatures},
-    watch::{Ended, Progress},
+    watch::Ended,
 };
+
+use crate::common::watches::stopped_when;
 
 use super::{features, gaussian};
 
@@ -37,13 +38,13 @@ fn all_landmarks_give_the_whole_kernel() {
     for (bandwidth, least) in [(0.3, 280), (1.0, 200), (4.0, 30)] {
         let rbf = Rbf::new(Bandwidth::Exactly(bandwidth)).with_landmarks(300);
         let kernel = dense(&given, bandwidth);
-        let double = rbf.features_in::<f64>(&given, &Cpu).unwrap();
+        let double = rbf.features_in::<f64>(&given, &Engine::cpu()).unwrap();
         let f = factor(&double);
         let off = (&f * f.transpose() - &kernel).amax();
         println!("bandwidth {bandwidth}: {} landmarks, off by {off:.1e}", double.landmarks().len());
         assert!(off < 1e-8 && double.landmarks().len() >= least);
         assert!((f.row(0) - f.row(280)).amax() < 1e-12, "equal rows have equal features");
-        let single = factor(&rbf.features(&given, &Cpu).unwrap());
+        let single = factor(&rbf.features(&given, &Engine::cpu()).unwrap());
         // Where f32 leaves nothing but rounding, fewer landmarks are chosen.
         assert!((&single * single.transpose() - &kernel).amax() < 1e-4);
     }
@@ -64,8 +65,8 @@ fn the_stated_error_is_that_of_all_items() {
     let kernel = dense(&given, bandwidth);
     for landmarks in [1, 40, 200] {
         let rbf = Rbf::default().with_landmarks(landmarks).with_seed(5);
-        let single = rbf.features(&given, &Cpu).unwrap();
-        let double = rbf.features_in::<f64>(&given, &Cpu).unwrap();
+        let single = rbf.features(&given, &Engine::cpu()).unwrap();
+        let double = rbf.features_in::<f64>(&given, &Engine::cpu()).unwrap();
         assert_eq!(single.landmarks(), double.landmarks());
         let expected = trace_error(&kernel, single.landmarks());
         println!("{landmarks} landmarks: {expected:.6} of the trace is missed");
@@ -84,8 +85,8 @@ fn the_stated_error_is_that_of_all_items() {
         let kept = f.columns(0, landmarks - 1 - landmarks / 20);
         assert!((1.0 - kept.norm_squared() / 3000.0 - expected).abs() > 1e-4);
     }
-    let errors =
-        [1, 40, 200].map(|r| Rbf::default().with_landmarks(r).features(&given, &Cpu).unwrap().kernel_error());
+    let errors = [1, 40, 200]
+        .map(|r| Rbf::default().with_landmarks(r).features(&given, &Engine::cpu()).unwrap().kernel_error());
     assert!(errors[0] > errors[1] && errors[1] > errors[2]);
 }
 
@@ -115,7 +116,7 @@ fn landmarks_have_the_law_of_random_pivots() {
         let rbf = Rbf::new(Bandwidth::Exactly(1.0)).with_landmarks(2);
         let mut counts: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
         for seed in 0..DRAWS {
-            let found = rbf.with_seed(seed).features_in::<f64>(&given, &Cpu).unwrap();
+            let found = rbf.with_seed(seed).features_in::<f64>(&given, &Engine::cpu()).unwrap();
             *counts.entry(found.landmarks().to_vec()).or_default() += 1.0;
         }
         let statistic = |law: &BTreeMap<Vec<usize>, f64>| {
@@ -152,12 +153,12 @@ fn far_rows_neither_stop_landmarks_nor_hide_distances() {
     let kernel = dense(&given, 2.0);
     for landmarks in [10, 39, 40] {
         let rbf = Rbf::new(Bandwidth::Exactly(2.0)).with_landmarks(landmarks);
-        let found = rbf.features_in::<f64>(&given, &Cpu).unwrap();
+        let found = rbf.features_in::<f64>(&given, &Engine::cpu()).unwrap();
         assert_eq!(found.landmarks().len(), landmarks);
         let expected = trace_error(&kernel, found.landmarks());
         assert!((found.kernel_error() - expected).abs() < 1e-11, "{landmarks}: {expected}");
     }
-    let whole = Rbf::new(Bandwidth::Exactly(2.0)).features(&given, &Cpu).unwrap();
+    let whole = Rbf::new(Bandwidth::Exactly(2.0)).features(&given, &Engine::cpu()).unwrap();
     let f = factor(&whole);
     assert!((&f * f.transpose() - &kernel).amax() < 1e-13 && whole.landmarks().is_empty());
 }
@@ -167,29 +168,26 @@ fn features_do_not_depend_on_threads() {
     let given = features(3000, 5, 3);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| factor(&Rbf::default().with_landmarks(50).features(&given, &Cpu).unwrap()))
+        pool.install(|| factor(&Rbf::default().with_landmarks(50).features(&given, &Engine::cpu()).unwrap()))
     };
     assert_eq!(on(1), on(3));
 }
 
 #[test]
 fn a_watch_ends_the_set_up() {
-    let stop = AtomicBool::new(true);
-    let engine = Watched::new(&Cpu, Watch::default().stopped_by(&stop));
+    let stop = Arc::new(AtomicBool::new(true));
+    let engine = Engine::cpu().watched(&Watch::default().stopped_by(&stop));
     let ended = Rbf::default().features(&features(50, 2, 8), &engine);
     assert_error!(ended, Error::Ended(Ended::Interrupted), ["interrupted"]);
     // Within a pass: the first report of rows stops it.
-    let (stop, rows) = (AtomicBool::new(false), AtomicU64::new(0));
-    let report = |progress: Progress| {
-        rows.fetch_max(progress.steps, Ordering::Relaxed);
-        stop.store(true, Ordering::Relaxed);
-    };
-    let engine = Watched::new(&Cpu, Watch::default().stopped_by(&stop).reporting_to(&report));
+    let (watch, reports) = stopped_when(|_| true);
+    let engine = Engine::cpu().watched(&watch);
     let many = features(20_000, 2, 8);
     let ended = Rbf::default().with_landmarks(64).features(&many, &engine);
     assert_error!(ended, Error::Ended(Ended::Interrupted), ["interrupted"]);
     let most = 256 * rayon::current_num_threads() as u64;
-    assert!((1..=most).contains(&rows.load(Ordering::Relaxed)));
+    let rows = reports.lock().unwrap().iter().map(|report| report.steps).max().unwrap_or_default();
+    assert!((1..=most).contains(&rows), "{rows}");
 }
 
 #[cfg(feature = "npy")]
@@ -199,16 +197,17 @@ fn features_in_a_file_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rbf.npy");
     let rbf = Rbf::default().with_landmarks(33);
-    let (held, mapped) = (rbf.features(&given, &Cpu).unwrap(), rbf.to_npy(&given, &path, &Cpu).unwrap());
+    let (held, mapped) =
+        (rbf.features(&given, &Engine::cpu()).unwrap(), rbf.to_npy(&given, &path, &Engine::cpu()).unwrap());
     assert_eq!(factor(&held), factor(&mapped));
     assert_eq!((held.landmarks(), held.bandwidth()), (mapped.landmarks(), mapped.bandwidth()));
     assert!((held.kernel_error() - mapped.kernel_error()).abs() < 1e-15);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
     let missing = folder.path().join("none").join("rbf.npy");
-    assert_error!(rbf.to_npy(&given, &missing, &Cpu), Error::Io { .. }, ["rbf.npy"]);
+    assert_error!(rbf.to_npy(&given, &missing, &Engine::cpu()), Error::Io { .. }, ["rbf.npy"]);
     // What is cut short leaves no file.
-    let stop = AtomicBool::new(true);
-    let engine = Watched::new(&Cpu, Watch::default().stopped_by(&stop));
+    let stop = Arc::new(AtomicBool::new(true));
+    let engine = Engine::cpu().watched(&Watch::default().stopped_by(&stop));
     let other = folder.path().join("other.npy");
     assert_error!(rbf.to_npy(&given, &other, &engine), Error::Ended(Ended::Interrupted), ["interrupted"]);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -224,7 +223,7 @@ fn far_from_the_origin_distances_keep_their_digits() {
         let rows = grid.iter().map(|x| (x + offset) * scale).collect::<Vec<f64>>();
         let given = Features::from_rows(40, 3, rows).unwrap();
         let rbf = Rbf::new(Bandwidth::Exactly(1.5 * scale)).with_landmarks(40);
-        let f = factor(&rbf.features_in::<f64>(&given, &Cpu).unwrap());
+        let f = factor(&rbf.features_in::<f64>(&given, &Engine::cpu()).unwrap());
         &f * f.transpose()
     };
     let expected = kernel(0.0, 1.0);
@@ -245,19 +244,19 @@ fn bandwidths_and_numbers_of_landmarks_are_checked() {
     let quantile = |q: usize| distances[distances.len() * q / 100];
     assert!((quantile(46)..quantile(54)).contains(&median));
     for h in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let rbf = Rbf::new(Bandwidth::Exactly(h)).features(&given, &Cpu);
+        let rbf = Rbf::new(Bandwidth::Exactly(h)).features(&given, &Engine::cpu());
         assert_error!(rbf, Error::NotPositive { what: "the bandwidth", .. }, ["bandwidth"]);
     }
     let equal = Features::from_rows(50, 1, vec![3.0; 50]).unwrap();
-    let refused = Rbf::default().features(&equal, &Cpu);
+    let refused = Rbf::default().features(&equal, &Engine::cpu());
     let problem = KernelProblem::NoMedianDistance { pairs: 4095, median: 0.0 };
     assert_error!(refused, Error::Kernel(ref found) if *found == problem, ["median distance", "give a bandwidth"]);
     let one = Features::from_rows(1, 1, vec![3.0]).unwrap();
-    assert_error!(Rbf::default().features(&one, &Cpu), Error::Kernel(_), ["0 pairs"]);
-    let single = Rbf::new(Bandwidth::Exactly(1.0)).features(&equal, &Cpu).unwrap();
+    assert_error!(Rbf::default().features(&one, &Engine::cpu()), Error::Kernel(_), ["0 pairs"]);
+    let single = Rbf::new(Bandwidth::Exactly(1.0)).features(&equal, &Engine::cpu()).unwrap();
     assert_eq!(single.features().dims(), 1);
     assert!(0.0 < single.kernel_error() && single.kernel_error() < 1e-13);
-    let with = |landmarks: usize| Rbf::default().with_landmarks(landmarks).features(&given, &Cpu);
+    let with = |landmarks: usize| Rbf::default().with_landmarks(landmarks).features(&given, &Engine::cpu());
     assert_error!(with(0), Error::Nothing { what: "the number of landmarks" }, ["landmarks"]);
     assert_error!(with(61), Error::SizeAboveItems { k: 61, items: 60 }, ["61", "60"]);
 }

@@ -1,8 +1,7 @@
 //! What travels between processes: back as it was, and refused if anything is wrong with it.
 
 use partition_dpp::{
-    Error,
-    engine::Cpu,
+    Engine, Error,
     error::StreamProblem,
     stream::{Frame, Grams, Plan, Trials},
 };
@@ -38,14 +37,14 @@ fn what_is_written_is_read() {
     assert_eq!(Grams::from_bytes(&Grams::default().to_bytes()).unwrap(), Grams::default());
     let frame = grams.frame().unwrap();
     assert_eq!(Frame::from_bytes(&frame.to_bytes()).unwrap(), frame);
-    let framed = Grams::in_frame(&world.batches.batches()[0], &frame, &Cpu).unwrap();
+    let framed = Grams::in_frame(&world.batches.batches()[0], &frame, &Engine::cpu()).unwrap();
     assert_eq!(Grams::from_bytes(&framed.to_bytes()).unwrap(), framed);
     for plan in plans(&grams) {
         let read = Plan::from_bytes(&plan.to_bytes()).unwrap();
         assert_eq!(read.to_bytes(), plan.to_bytes());
         assert_eq!(read.law_error().to_bits(), plan.law_error().to_bits());
         assert_eq!(world.draws(&read, 20, None, 1), world.draws(&plan, 20, None, 1));
-        let trials = plan.trials(&world.batches.batches()[1], 5, 3, &Cpu).unwrap();
+        let trials = plan.trials(&world.batches.batches()[1], 5, 3, &Engine::cpu()).unwrap();
         assert_eq!(Trials::from_bytes(&trials.to_bytes()).unwrap(), trials);
         assert_eq!(trials.coordinates().len(), 5 * plan.rank());
         for row in trials.coordinates().chunks(plan.rank()) {
@@ -63,7 +62,7 @@ fn damaged_bytes_are_refused() {
     let world = world();
     let grams = world.batches.grams().unwrap();
     let plan = plans(&grams).remove(2);
-    let trials = plan.trials(&world.batches.batches()[1], 3, 3, &Cpu).unwrap();
+    let trials = plan.trials(&world.batches.batches()[1], 3, 3, &Engine::cpu()).unwrap();
     let kinds: [(Vec<u8>, Read); 4] = [
         (grams.to_bytes(), |bytes| Grams::from_bytes(bytes).map(drop)),
         (grams.frame().unwrap().to_bytes(), |bytes| Frame::from_bytes(bytes).map(drop)),
@@ -144,7 +143,7 @@ fn forged_bytes_do_no_harm() {
             assert!(read.rank() <= read.dims(), "byte {at}");
             assert!(read.acceptance_bound() > 0.0 && read.acceptance_bound() <= 1.0, "byte {at}");
             assert!(read.law_error().is_finite() && read.expected_trials().is_finite(), "byte {at}");
-            let _ = (read.rows(), read.trials(batch, 2, 1, &Cpu));
+            let _ = (read.rows(), read.trials(batch, 2, 1, &Engine::cpu()));
         }
     }
     let bytes = grams.to_bytes();

@@ -1,8 +1,7 @@
 //! Core-sets of batches, united elsewhere.
 
 use partition_dpp::{
-    Error, Features, KDpp, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    Engine, Error, Features, KDpp, Partition, PartitionDpp, Quota,
     error::StreamProblem,
     map::{CoreSet, LocalSearch, Solver},
     stream::Batch,
@@ -18,7 +17,7 @@ fn core_sets_travel() {
     let mut batches = world.batches.batches().to_vec();
     batches.insert(0, Batch::empty(12));
     let of_batch = |batch: &Batch| {
-        let core = CoreSet::of_batch(batch, 3, &Cpu).unwrap();
+        let core = CoreSet::of_batch(batch, 3, &Engine::cpu()).unwrap();
         let read = CoreSet::from_bytes(&core.to_bytes()).unwrap();
         assert_eq!((&read, read.batch()), (&core, batch.number()));
         read
@@ -27,7 +26,7 @@ fn core_sets_travel() {
     let union = CoreSet::union(&core_sets).unwrap();
     let quota = Quota::named(union.partition(), [("0", 1), ("1", 2)]).unwrap();
     let dpp = PartitionDpp::new(union.features(), union.partition(), &quota).unwrap();
-    let best = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
+    let best = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
     for item in &best.subset {
         let origin = union.origin(item);
         let original = origin.item * 3 + core_sets[origin.shard].batch() as usize;
@@ -57,25 +56,26 @@ fn core_sets_keep_light_rows() {
         let items = scores.len();
         let one = Partition::from_labels(&vec!["a"; items]).unwrap();
         for total in [2, items] {
-            let core = CoreSet::by_greedy(&features(&scores), &one, total, &Cpu).unwrap();
+            let core = CoreSet::by_greedy(&features(&scores), &one, total, &Engine::cpu()).unwrap();
             assert_eq!(core.items(), (0..total).collect::<Vec<_>>(), "{scores:?}");
-            let core = CoreSet::by_local_search(&features(&scores), &one, total, &Cpu).unwrap();
+            let core = CoreSet::by_local_search(&features(&scores), &one, total, &Engine::cpu()).unwrap();
             assert_eq!(core.items(), (0..total).collect::<Vec<_>>(), "{scores:?}");
         }
     }
     let core = CoreSet::of_batch(
         &Batch::new(0, &features(&[0.0, 0.0, -1500.0]), &Partition::from_labels(&["a"; 3]).unwrap()).unwrap(),
         3,
-        &Cpu,
+        &Engine::cpu(),
     );
     let union = CoreSet::union(&[core.unwrap()]).unwrap();
-    let best = LocalSearch::default().solve(&KDpp::new(union.features(), 3).unwrap(), &Cpu).unwrap();
+    let best =
+        LocalSearch::default().solve(&KDpp::new(union.features(), 3).unwrap(), &Engine::cpu()).unwrap();
     assert_eq!(best.subset.as_slice(), [0, 1, 2]);
     // Rows that depend on heavier ones are left out, as ever.
     let flat = Features::from_rows(3, 3, vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]).unwrap();
     let flat = flat.with_log_quality(&[0.0, 0.0, -1500.0]).unwrap();
     let one = Partition::from_labels(&["a"; 3]).unwrap();
-    assert_eq!(CoreSet::by_local_search(&flat, &one, 3, &Cpu).unwrap().items(), [0, 1]);
+    assert_eq!(CoreSet::by_local_search(&flat, &one, 3, &Engine::cpu()).unwrap().items(), [0, 1]);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn core_sets_of_one_batch_do_not_unite() {
     let partition = Partition::from_labels(&["0", "1"]).unwrap();
     let of = |number, texts: [bool; 2]| {
         let batch = Batch::new(number, &features, &partition).unwrap().with_text_labels(&texts).unwrap();
-        CoreSet::from_bytes(&CoreSet::of_batch(&batch, 1, &Cpu).unwrap().to_bytes()).unwrap()
+        CoreSet::from_bytes(&CoreSet::of_batch(&batch, 1, &Engine::cpu()).unwrap().to_bytes()).unwrap()
     };
     assert_error!(
         CoreSet::union(&[of(3, [true; 2]), of(0, [true; 2]), of(3, [true; 2])]),
@@ -97,7 +97,7 @@ fn core_sets_of_one_batch_do_not_unite() {
         ["\"1\""]
     );
     // Shards that are no batches have no numbers.
-    let shard = CoreSet::by_greedy(&features, &partition, 1, &Cpu).unwrap();
+    let shard = CoreSet::by_greedy(&features, &partition, 1, &Engine::cpu()).unwrap();
     let union = CoreSet::union(&[shard.clone(), of(0, [true; 2]), shard]).unwrap();
     assert_eq!(union.features().items(), 6);
 }

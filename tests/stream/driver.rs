@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use partition_dpp::{
-    Error, Features, Partition, Result,
-    engine::Cpu,
+    Engine, Error, Features, Partition, Result,
     error::StreamProblem,
     stream::{
         Batch, Batches, Draw, Grams, Marginals, Plan, Request, Step, StreamSampler, TrialSource, Trials,
@@ -44,15 +43,15 @@ fn they_are_sent_to_threads() {
 }
 
 /// Batches to which a plan, and from which trials, travel as bytes.
-struct Elsewhere<'a>(&'a Batches<'static>, Vec<u8>);
+struct Elsewhere<'a>(&'a Batches, Vec<u8>);
 
 impl TrialSource for Elsewhere<'_> {
     fn more(&mut self, Request { count, seed }: Request) -> Result<Trials> {
         let plan = Plan::from_bytes(&self.1)?;
-        let totals = self.0.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu));
+        let totals = self.0.batches().iter().map(|batch| plan.total_leverage(batch, &Engine::cpu()));
         let counts = plan.split(&totals.collect::<Result<Vec<_>>>()?, count, seed)?;
         let answer = |(batch, count): (&Batch, &u64)| {
-            Trials::from_bytes(&plan.trials(batch, *count, seed, &Cpu)?.to_bytes())
+            Trials::from_bytes(&plan.trials(batch, *count, seed, &Engine::cpu())?.to_bytes())
         };
         Trials::concatenate(
             self.0.batches().iter().zip(&counts).rev().map(answer).collect::<Result<Vec<_>>>()?,
@@ -168,7 +167,7 @@ fn what_does_not_belong_is_refused() {
     let (plan, other) = (plan(&world, [1, 1, 1]), plan(&world, [2, 1, 1]));
     let mut sampler = StreamSampler::new(&plan, 0).unwrap().with_request(10);
     let batch = &world.batches.batches()[0];
-    let trials = |plan: &Plan, count| plan.trials(batch, count, 0, &Cpu).unwrap();
+    let trials = |plan: &Plan, count| plan.trials(batch, count, 0, &Engine::cpu()).unwrap();
     assert_error!(sampler.feed(trials(&plan, 10)), Error::Stream(StreamProblem::NotAsked), ["not asked for"]);
     let Step::Needs(request) = sampler.step().unwrap() else { panic!("there are no trials yet") };
     assert_eq!(request.count, 10);
@@ -194,14 +193,18 @@ fn what_does_not_belong_is_refused() {
     );
     assert_error!(Trials::concatenate([]), Error::Empty { .. }, ["list of trials"]);
     sampler.feed(trials(&plan, 10)).unwrap();
-    let leverages = plan.leverages(batch, &Cpu).unwrap();
+    let leverages = plan.leverages(batch, &Engine::cpu()).unwrap();
     assert_error!(
         leverages.trials(&other, batch, 1, 0),
         Error::Stream(StreamProblem::OtherPlan { what: "the list of leverages" }),
         ["leverages"]
     );
-    let totals: Vec<f64> =
-        world.batches.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu).unwrap()).collect();
+    let totals: Vec<f64> = world
+        .batches
+        .batches()
+        .iter()
+        .map(|batch| plan.total_leverage(batch, &Engine::cpu()).unwrap())
+        .collect();
     assert!((totals.iter().sum::<f64>() - plan.rank() as f64).abs() < 1e-9);
     assert_error!(
         plan.split(&totals[1..], 10, 0),
@@ -211,17 +214,21 @@ fn what_does_not_belong_is_refused() {
     let features = Features::from_rows(1, 5, vec![1.0; 5]).unwrap();
     let stranger = Batch::new(9, &features, &Partition::from_labels(&["bird"]).unwrap()).unwrap();
     assert_error!(
-        plan.total_leverage(&stranger, &Cpu),
+        plan.total_leverage(&stranger, &Engine::cpu()),
         Error::UnknownPart { ref name, .. } if name == "bird",
         ["bird"]
     );
     let wide = Features::from_rows(1, 6, vec![1.0; 6]).unwrap();
     let wide = Batch::new(9, &wide, &Partition::from_labels(&["0"]).unwrap()).unwrap();
-    assert_error!(plan.total_leverage(&wide, &Cpu), Error::Shape { expected: 5, found: 6, .. }, ["a row"]);
-    assert_eq!(plan.total_leverage(&Batch::empty(4), &Cpu).unwrap().to_bits(), 0.0_f64.to_bits());
-    assert!(plan.trials(&Batch::empty(4), 0, 1, &Cpu).unwrap().is_empty());
     assert_error!(
-        plan.trials(&Batch::empty(4), 2, 1, &Cpu),
+        plan.total_leverage(&wide, &Engine::cpu()),
+        Error::Shape { expected: 5, found: 6, .. },
+        ["a row"]
+    );
+    assert_eq!(plan.total_leverage(&Batch::empty(4), &Engine::cpu()).unwrap().to_bits(), 0.0_f64.to_bits());
+    assert!(plan.trials(&Batch::empty(4), 0, 1, &Engine::cpu()).unwrap().is_empty());
+    assert_error!(
+        plan.trials(&Batch::empty(4), 2, 1, &Engine::cpu()),
         Error::Stream(StreamProblem::TrialCount { expected: 2, found: 0 }),
         ["2"]
     );
@@ -311,13 +318,13 @@ fn rows_that_have_changed_are_noticed() {
     let world = world(60, 5, 1);
     let plan = plan(&world, [1, 1, 1]);
     let batch = &world.batches.batches()[0];
-    let leverages = plan.leverages(batch, &Cpu).unwrap();
+    let leverages = plan.leverages(batch, &Engine::cpu()).unwrap();
     let (features, partition) = batch.content().unwrap();
     let kept = |features: &Features, partition: &Partition| {
         let other = Batch::new(batch.number(), features, partition).unwrap();
         leverages.trials(&plan, &other, 1000, 3)
     };
-    assert_eq!(kept(features, partition).unwrap(), plan.trials(batch, 1000, 3, &Cpu).unwrap());
+    assert_eq!(kept(features, partition).unwrap(), plan.trials(batch, 1000, 3, &Engine::cpu()).unwrap());
     let scores: Vec<f64> = (0..60).map(|item| f64::from(item % 7)).collect();
     let mut rows: Vec<Vec<f64>> = (0..60).map(|item| features.row(item)).collect();
     rows[17][2] += 1e-3;
@@ -362,7 +369,7 @@ fn nearly_dependent_rows_have_not_changed() {
                 continue;
             };
             for batch in world.batches.batches() {
-                let leverages = plan.leverages(batch, &Cpu).unwrap();
+                let leverages = plan.leverages(batch, &Engine::cpu()).unwrap();
                 assert_eq!(leverages.trials(&plan, batch, 2000, 1).unwrap().len(), 2000, "{spread:e}");
             }
         }

@@ -1,8 +1,7 @@
 //! What would be wrong, and is noticed: streams that are not shuffled, and proposals that are not resumed.
 
 use partition_dpp::{
-    Result,
-    engine::Cpu,
+    Engine, Result,
     stream::{Batch, Batches, Leverages, Plan, Request, Step, StreamSampler, TrialSource, Trials},
 };
 
@@ -84,7 +83,7 @@ fn a_proposal_that_is_discarded_at_a_refill_makes_sets_too_small() {
 
 /// Answers each request from one batch, as an unshuffled stream of one batch after the other is used up.
 struct OneAfterTheOther<'a> {
-    batches: &'a Batches<'static>,
+    batches: &'a Batches,
     plan: &'a Plan,
     leverages: Vec<Leverages>,
     waiting: Vec<(u64, u64)>,
@@ -113,7 +112,8 @@ impl TrialSource for OneAfterTheOther<'_> {
 #[test]
 fn a_stream_that_is_not_shuffled_is_noticed() {
     let (world, plan, law) = dpp();
-    let leverages = world.batches.batches().iter().map(|batch| plan.leverages(batch, &Cpu).unwrap());
+    let leverages =
+        world.batches.batches().iter().map(|batch| plan.leverages(batch, &Engine::cpu()).unwrap());
     let mut source = OneAfterTheOther {
         batches: &world.batches,
         plan: &plan,
@@ -132,15 +132,15 @@ fn a_stream_that_is_not_shuffled_is_noticed() {
 }
 
 /// A source that takes as many trials from every batch.
-struct Even<'a>(&'a Batches<'static>, &'a Plan);
+struct Even<'a>(&'a Batches, &'a Plan);
 
 impl TrialSource for Even<'_> {
     fn more(&mut self, Request { count, seed }: Request) -> Result<Trials> {
         let [first, second] = self.0.batches() else { unreachable!() };
         let half = count / 2;
         Trials::concatenate([
-            self.1.trials(first, half, seed, &Cpu)?,
-            self.1.trials(second, count - half, seed, &Cpu)?,
+            self.1.trials(first, half, seed, &Engine::cpu())?,
+            self.1.trials(second, count - half, seed, &Engine::cpu())?,
         ])
     }
 }

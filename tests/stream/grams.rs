@@ -1,8 +1,7 @@
 //! Merged Gram matrices: in any order and by any tree the same within rounding.
 
 use partition_dpp::{
-    Error, Features, Partition,
-    engine::Cpu,
+    Engine, Error, Features, Partition,
     error::StreamProblem,
     stream::{Batch, Batches, Grams, Plan},
 };
@@ -23,7 +22,7 @@ fn batch(at: usize) -> Batch {
 }
 
 fn merged(order: &[usize]) -> Grams {
-    let of = |&at: &usize| Grams::of_batch(&batch(at), &Cpu).unwrap();
+    let of = |&at: &usize| Grams::of_batch(&batch(at), &Engine::cpu()).unwrap();
     order.iter().map(of).fold(Grams::default(), |all, one| all.merge(one).unwrap())
 }
 
@@ -47,7 +46,7 @@ fn order_and_tree_change_only_rounding() {
     let entries = |grams: &Grams| {
         // The contents after header, dimensions and lists of sizes are numbers; compare the plans' leverages.
         let plan = plan(grams);
-        (0..6).map(|at| plan.total_leverage(&batch(at), &Cpu).unwrap()).collect::<Vec<f64>>()
+        (0..6).map(|at| plan.total_leverage(&batch(at), &Engine::cpu()).unwrap()).collect::<Vec<f64>>()
     };
     let expected = entries(&first);
     assert!((expected.iter().sum::<f64>() - DIMS as f64).abs() < 1e-11);
@@ -71,20 +70,20 @@ fn order_and_tree_change_only_rounding() {
 fn what_is_unlike_does_not_merge() {
     let wide = Features::from_rows(2, 3, vec![1.0; 6]).unwrap();
     let wide = Batch::new(0, &wide, &Partition::from_labels(&["a", "b"]).unwrap()).unwrap();
-    let wide = Grams::of_batch(&wide, &Cpu).unwrap();
+    let wide = Grams::of_batch(&wide, &Engine::cpu()).unwrap();
     assert_error!(
         merged(&[4]).merge(wide),
         Error::Shape { what: "a row", expected: DIMS, found: 3 },
         ["7", "3"]
     );
     let frame = merged(&[0]).frame().unwrap();
-    let framed = Grams::in_frame(&batch(0), &frame, &Cpu).unwrap();
+    let framed = Grams::in_frame(&batch(0), &frame, &Engine::cpu()).unwrap();
     assert_error!(
         merged(&[1]).merge(framed.clone()),
         Error::Stream(StreamProblem::OtherFrame),
         ["coordinates"]
     );
-    assert!(framed.merge(Grams::of_batch(&Batch::empty(9), &Cpu).unwrap()).is_ok());
+    assert!(framed.merge(Grams::of_batch(&Batch::empty(9), &Engine::cpu()).unwrap()).is_ok());
 }
 
 /// Rows with condition numbers of up to 10⁹: a Gram matrix alone refuses them, lacks directions, or is off by much, and a
@@ -109,7 +108,8 @@ fn a_frame_keeps_small_directions() {
         assert_eq!(before > 1e-9, wants, "{before:e}");
         assert!(plan.law_error() < 1e-14 * spread.max(1e5));
         // All rows together are orthonormal in the plan's coordinates, as far as they are used.
-        let totals = world.batches.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu).unwrap());
+        let totals =
+            world.batches.batches().iter().map(|batch| plan.total_leverage(batch, &Engine::cpu()).unwrap());
         assert!((totals.sum::<f64>() - 4.0).abs() < 1e-7);
     }
 }
@@ -147,13 +147,13 @@ fn ranks_are_those_of_the_rows() {
         "more than n is not a matter of rounding"
     );
     let frame = grams.frame().unwrap();
-    let framed = Grams::in_frame(&flat.batches.batches()[0], &frame, &Cpu).unwrap();
+    let framed = Grams::in_frame(&flat.batches.batches()[0], &frame, &Engine::cpu()).unwrap();
     assert!(!framed.wants_frame_after(&error));
 }
 
 #[test]
 fn numbers_of_batches_do_not_repeat() {
-    let batches = Batches::new(vec![batch(0), batch(4), batch(0)], &Cpu);
+    let batches = Batches::new(vec![batch(0), batch(4), batch(0)], &Engine::cpu());
     let repeated = Error::Stream(StreamProblem::RepeatedBatch { number: 0 }).to_string();
     assert_error!(
         batches.grams(),
@@ -168,10 +168,10 @@ fn numbers_of_batches_do_not_repeat() {
 #[test]
 fn batches_of_one_number_do_not_merge() {
     let repeated = |number| Error::Stream(StreamProblem::RepeatedBatch { number }).to_string();
-    let of = |batch: &Batch| Grams::of_batch(batch, &Cpu).unwrap();
+    let of = |batch: &Batch| Grams::of_batch(batch, &Engine::cpu()).unwrap();
     let (first, fourth, empty) = (of(&batch(0)), of(&batch(4)), of(&Batch::empty(4)));
     let frame = first.frame().unwrap();
-    let framed = |at| Grams::in_frame(&batch(at), &frame, &Cpu).unwrap();
+    let framed = |at| Grams::in_frame(&batch(at), &frame, &Engine::cpu()).unwrap();
     for (one, other, number) in [
         (first.clone(), first.clone(), 0),
         (merged(&[4, 0, 1]), Grams::from_bytes(&merged(&[5, 1]).to_bytes()).unwrap(), 1),
@@ -188,7 +188,7 @@ fn batches_of_one_number_do_not_merge() {
 #[test]
 fn labels_that_read_alike_do_not_merge() {
     let labelled = |at: usize, texts: &[bool]| batch(at).with_text_labels(texts).unwrap();
-    let of = |at, texts: &[bool]| Grams::of_batch(&labelled(at, texts), &Cpu).unwrap();
+    let of = |at, texts: &[bool]| Grams::of_batch(&labelled(at, texts), &Engine::cpu()).unwrap();
     let [texts, numbers] = [[true; 3], [false; 3]];
     let read = Grams::from_bytes(&of(0, &numbers).to_bytes()).unwrap();
     assert_error!(

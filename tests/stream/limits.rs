@@ -1,8 +1,9 @@
 //! Absurd requests are refused, and watches end steps and set-up.
 
+use std::sync::{Arc, atomic::AtomicBool};
+
 use partition_dpp::{
-    Error, Watch,
-    engine::{Cpu, Watched},
+    Engine, Error, Watch,
     error::StreamProblem,
     stream::{Marginals, Plan, Step, StreamSampler, TrialSource},
 };
@@ -18,13 +19,17 @@ fn too_many_trials_are_refused() {
     let world = world(60, 5, 3);
     let plan = plan(&world, [1, 1, 1]);
     let batch = &world.batches.batches()[0];
-    let totals: Vec<f64> =
-        world.batches.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu).unwrap()).collect();
+    let totals: Vec<f64> = world
+        .batches
+        .batches()
+        .iter()
+        .map(|batch| plan.total_leverage(batch, &Engine::cpu()).unwrap())
+        .collect();
     let most = plan.most_trials();
     for count in [most + 1, 1 << 40, u64::MAX] {
         for refused in [
-            plan.trials(batch, count, 0, &Cpu).map(drop),
-            plan.leverages(batch, &Cpu).unwrap().trials(&plan, batch, count, 0).map(drop),
+            plan.trials(batch, count, 0, &Engine::cpu()).map(drop),
+            plan.leverages(batch, &Engine::cpu()).unwrap().trials(&plan, batch, count, 0).map(drop),
             plan.split(&totals, count, 0).map(drop),
         ] {
             assert_error!(
@@ -69,8 +74,8 @@ fn set_up_is_watched() {
     let world = world(60, 5, 3);
     let grams = world.batches.grams().unwrap();
     let quota = grams.quota(named(&[1, 2, 1])).unwrap();
-    let stop = std::sync::atomic::AtomicBool::new(true);
-    let engine = Watched::new(&Cpu, Watch::default().stopped_by(&stop));
+    let stop = Arc::new(AtomicBool::new(true));
+    let engine = Engine::cpu().watched(&Watch::default().stopped_by(&stop));
     for outcome in [
         Plan::dpp_on(&grams, &engine).map(drop),
         Plan::k_dpp_on(&grams, 3, &engine).map(drop),

@@ -1,8 +1,7 @@
 //! Inclusion probabilities and ln Z from Gram matrices, against enumeration and against the models.
 
 use partition_dpp::{
-    CountRange, Error, Features, KDpp, Partition, PartitionDpp, Quota,
-    engine::Cpu,
+    CountRange, Engine, Error, Features, KDpp, Partition, PartitionDpp, Quota,
     error::StreamProblem,
     stream::{Batch, Batches, Grams, Marginals},
 };
@@ -23,7 +22,7 @@ fn gaps(world: &World, found: &Marginals, law: &Law, log_z: f64, items: usize) -
     let read = Marginals::from_bytes(&found.to_bytes()).unwrap();
     let mut worst: f64 = 0.0;
     for batch in world.batches.batches() {
-        let answer = read.of_batch(batch, &Cpu).unwrap();
+        let answer = read.of_batch(batch, &Engine::cpu()).unwrap();
         assert_eq!(answer.value.len(), batch.rows());
         for (row, p) in answer.value.iter().enumerate() {
             let item = row * world.shards + batch.number() as usize;
@@ -92,8 +91,11 @@ fn beyond_enumeration_they_are_those_of_the_models() {
     let of_counts = |grams: &Grams| Marginals::partition_dpp(grams, &grams.quota(named(&[2, 3, 1]))?);
     let k_dpp = KDpp::new(&features, 5).unwrap();
     let pairs = [
-        (dpp.inference(&Cpu).unwrap(), world.batches.plan(of_counts).unwrap()),
-        (k_dpp.inference(&Cpu).unwrap(), world.batches.plan(|grams| Marginals::k_dpp(grams, 5)).unwrap()),
+        (dpp.inference(&Engine::cpu()).unwrap(), world.batches.plan(of_counts).unwrap()),
+        (
+            k_dpp.inference(&Engine::cpu()).unwrap(),
+            world.batches.plan(|grams| Marginals::k_dpp(grams, 5)).unwrap(),
+        ),
     ];
     for (model, found) in pairs {
         let (log_z, own) = (model.log_partition_function(), found.log_partition_function());
@@ -101,7 +103,7 @@ fn beyond_enumeration_they_are_those_of_the_models() {
         let expected = model.inclusion_probabilities().unwrap();
         let mut total = 0.0;
         for batch in world.batches.batches() {
-            for (row, p) in found.of_batch(batch, &Cpu).unwrap().value.iter().enumerate() {
+            for (row, p) in found.of_batch(batch, &Engine::cpu()).unwrap().value.iter().enumerate() {
                 let item = row * 4 + batch.number() as usize;
                 assert!((p - expected.value[item]).abs() < 1e-12, "{item}: {p}");
                 total += p;
@@ -119,9 +121,9 @@ fn weights_beyond_f64() {
         let features = Features::from_rows(3, 2, values.clone()).unwrap();
         let features = features.with_log_quality(&[shift, shift + 0.5, shift]).unwrap();
         let partition = Partition::from_labels(&["a", "a", "b"]).unwrap();
-        Batches::new(vec![Batch::new(0, &features, &partition).unwrap()], &Cpu)
+        Batches::new(vec![Batch::new(0, &features, &partition).unwrap()], &Engine::cpu())
     };
-    let log_z = |batches: &Batches<'_>| {
+    let log_z = |batches: &Batches| {
         let counts = |grams: &Grams| Marginals::partition_dpp(grams, &grams.quota([("a", 1), ("b", 1)])?);
         let of = |found: Marginals| found.log_partition_function().value;
         [

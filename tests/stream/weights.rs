@@ -1,8 +1,7 @@
 //! Scores, unit rows, and rows of every type, where a batch sees only its own.
 
 use partition_dpp::{
-    Error, Features, Partition, Result,
-    engine::Cpu,
+    Engine, Error, Features, Partition, Result,
     error::WeightProblem,
     stream::{Batch, Batches, Draw, Grams, Plan, StreamSampler},
 };
@@ -28,7 +27,7 @@ fn rows() -> Vec<Vec<f64>> {
 }
 
 /// Batches of three items: their features as `make` has it.
-fn batches(make: impl Fn(usize, &[f64]) -> Result<Features>) -> Batches<'static> {
+fn batches(make: impl Fn(usize, &[f64]) -> Result<Features>) -> Batches {
     let batch = |number: usize| {
         let features = make(number, &rows()[3 * number..3 * number + 3].concat()).unwrap();
         let partition = Partition::from_labels(&LABELS[3 * number..3 * number + 3]).unwrap();
@@ -36,7 +35,7 @@ fn batches(make: impl Fn(usize, &[f64]) -> Result<Features>) -> Batches<'static>
     };
     let mut batches: Vec<Batch> = (0..3).map(batch).collect();
     batches.insert(1, Batch::empty(7));
-    Batches::new(batches, &Cpu)
+    Batches::new(batches, &Engine::cpu())
 }
 
 fn sets(draws: &[Draw]) -> Vec<Vec<usize>> {
@@ -49,14 +48,14 @@ fn sets(draws: &[Draw]) -> Vec<Vec<usize>> {
     draws.iter().map(set).collect()
 }
 
-fn p_value(batches: &Batches<'_>, plan: &Plan, law: &Law) -> f64 {
+fn p_value(batches: &Batches, plan: &Plan, law: &Law) -> f64 {
     let mut source = batches.trials(plan).unwrap();
     let draws = StreamSampler::new(plan, 4).unwrap().draw_many(DRAWS, &mut source).unwrap();
     stats::chi_square_p(sets(&draws).iter().map(|set| &set[..]), law)
 }
 
 /// The plans of several laws, and the laws for items of these rows.
-fn laws(batches: &Batches<'_>, rows: &[Vec<f64>]) -> Vec<(&'static str, Plan, Law)> {
+fn laws(batches: &Batches, rows: &[Vec<f64>]) -> Vec<(&'static str, Plan, Law)> {
     let oracle = Determinants::of_features(rows.to_vec());
     let within = |set: &[usize]| {
         let counts = oracle::counts(set, &LABELS, 2);
@@ -72,7 +71,7 @@ fn laws(batches: &Batches<'_>, rows: &[Vec<f64>]) -> Vec<(&'static str, Plan, La
     ]
 }
 
-fn check(what: &str, batches: &Batches<'_>, rows: &[Vec<f64>]) {
+fn check(what: &str, batches: &Batches, rows: &[Vec<f64>]) {
     for (name, plan, law) in laws(batches, rows) {
         let p = p_value(batches, &plan, &law);
         println!("{what}, {name}: p = {p:.3}, law error {:.1e}", plan.law_error());
@@ -174,7 +173,11 @@ fn weights_beyond_exact_powers() {
     let totals = |log: f64| {
         let batches = of(log);
         let plan = batches.plan(|grams| Plan::k_dpp(grams, 2)).unwrap();
-        batches.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu).unwrap()).collect::<Vec<_>>()
+        batches
+            .batches()
+            .iter()
+            .map(|batch| plan.total_leverage(batch, &Engine::cpu()).unwrap())
+            .collect::<Vec<_>>()
     };
     let near = totals(0.0);
     for log in [7e5, -7e5] {

@@ -2,8 +2,7 @@
 #![allow(unreachable_pub, reason = "a module of a test binary")]
 
 use partition_dpp::{
-    Features, Partition, Result,
-    engine::Cpu,
+    Engine, Features, Partition, Result,
     stream::{Batch, Batches, Draw, Grams, Plan, StreamSampler},
 };
 
@@ -12,7 +11,7 @@ use crate::common::Case;
 /// Items in batches: item i is in batch i mod `shards`, so batches lack parts, and some are empty.
 pub struct World {
     pub shards: usize,
-    pub batches: Batches<'static>,
+    pub batches: Batches,
 }
 
 impl World {
@@ -27,7 +26,7 @@ impl World {
             let labels: Vec<usize> = own.iter().map(|&item| labels[item]).collect();
             Batch::new(shard as u64, &features, &Partition::from_labels(&labels).unwrap()).unwrap()
         };
-        Self { shards, batches: Batches::new((0..shards).map(batch).collect(), &Cpu) }
+        Self { shards, batches: Batches::new((0..shards).map(batch).collect(), &Engine::cpu()) }
     }
 
     pub fn of_case(case: &Case, shards: usize) -> Self {

@@ -13,11 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use partition_dpp::{
-    Error, Result as Outcome,
-    engine::{Cpu, Engine, gpu::Gpu},
-    error::DeviceProblem,
-};
+use partition_dpp::{Engine, Error, Result as Outcome, engine::gpu::Gpu, error::DeviceProblem};
 
 pub(crate) use self::arguments::BenchArguments;
 use self::{
@@ -64,7 +60,7 @@ pub(crate) fn run(arguments: &BenchArguments, out: &mut dyn Write) -> Result<(),
         }
     }
     progress.finish();
-    let device = gpu.map(|gpu| gpu.info()).zip(copies);
+    let device = gpu.map(|gpu| gpu.engine().info()).zip(copies);
     let run = Run { measured, device, threads: rayon::current_num_threads() };
     write(&run, arguments)?;
     output::print(out, &text::render(&run))
@@ -95,7 +91,7 @@ fn open(arguments: &BenchArguments) -> Result<Option<Gpu>, Failure> {
 fn measure(size: Size, gpu: Option<&Gpu>, measured: &mut Vec<Measured>) -> Result<(), Failure> {
     let case = BenchCase::new(size)?;
     for Task { name, run, bytes, operations } in tasks(size) {
-        let (cpu, expected) = timed(3, || run(&case, &Cpu))?;
+        let (cpu, expected) = timed(3, || run(&case, &Engine::cpu()))?;
         let device = gpu.map(|gpu| on_device(size, gpu, run, &expected)).transpose()?;
         measured.push(Measured { size, task: name, cpu, device, bytes, operations });
     }
@@ -105,22 +101,23 @@ fn measure(size: Size, gpu: Option<&Gpu>, measured: &mut Vec<Measured>) -> Resul
 fn on_device(
     size: Size,
     gpu: &Gpu,
-    run: fn(&BenchCase, &dyn Engine) -> Outcome<Vec<f64>>,
+    run: fn(&BenchCase, &Engine) -> Outcome<Vec<f64>>,
     expected: &[f64],
 ) -> Result<OnDevice, Failure> {
+    let engine = gpu.engine();
     // A first run compiles the shaders; then the features are new to the device.
-    run(&BenchCase::new(size)?, gpu)?;
+    run(&BenchCase::new(size)?, &engine)?;
     let case = BenchCase::new(size)?;
     let new = gpu.traffic();
-    let (first, _) = timed(1, || run(&case, gpu))?;
+    let (first, _) = timed(1, || run(&case, &engine))?;
     let loaded = gpu.traffic();
-    run(&case, gpu)?;
+    run(&case, &engine)?;
     let (first_traffic, again_traffic) = (loaded - new, gpu.traffic() - loaded);
-    let (again, found) = timed(3, || run(&case, gpu))?;
+    let (again, found) = timed(3, || run(&case, &engine))?;
     let largest = expected.iter().fold(f64::MIN_POSITIVE, |max, x| f64::max(max, x.abs()));
     let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
     let difference = differences.fold(0.0, |max, x| if x <= max { max } else { x }) / largest;
-    let tolerance = size.dims as f64 * 30.0 * gpu.info().precision.epsilon();
+    let tolerance = size.dims as f64 * 30.0 * engine.info().precision.epsilon();
     Ok(OnDevice { first, again, first_traffic, again_traffic, difference, tolerance })
 }
 

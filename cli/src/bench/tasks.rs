@@ -1,8 +1,8 @@
 //! The tasks to measure: single verbs, and whole algorithms.
 
 use partition_dpp::{
-    Method, Result,
-    engine::{Engine, Items, Rows},
+    Engine, Method, Result,
+    engine::low_level::{Items, Rows},
     map::{Greedy, LocalSearch, Solver},
 };
 
@@ -11,7 +11,7 @@ use super::data::{BenchCase, Size};
 /// A task, and its least cost.
 pub(super) struct Task {
     pub(super) name: &'static str,
-    pub(super) run: fn(&BenchCase, &dyn Engine) -> Result<Vec<f64>>,
+    pub(super) run: fn(&BenchCase, &Engine) -> Result<Vec<f64>>,
     /// Bytes that it has to read and write, where they determine its cost.
     pub(super) bytes: Option<f64>,
     /// Floating-point operations, where they determine its cost.
@@ -39,18 +39,18 @@ fn rows(case: &BenchCase) -> Rows<'_> {
     Rows::scaled(&case.features, members.collect())
 }
 
-fn row_norms(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+fn row_norms(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
     engine.row_norms(&rows(case))
 }
 
-fn grams(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+fn grams(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
     let grams = engine.part_grams(&rows(case), None)?;
     let dims = case.size.dims;
     Ok(grams.iter().flat_map(|gram| (0..dims * dims).map(|at| gram[(at / dims, at % dims)])).collect())
 }
 
 /// Along k axes.
-fn gain_updates(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+fn gain_updates(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
     let rows = rows(case);
     let mut table = engine.gain_table(&rows, &engine.row_norms(&rows)?)?;
     let mut largest = Vec::new();
@@ -63,22 +63,22 @@ fn gain_updates(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
     Ok(largest)
 }
 
-fn greedy(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+fn greedy(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
     Ok(vec![Greedy::default().solve(&case.model()?, engine)?.log_det])
 }
 
-fn local_search(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+fn local_search(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
     Ok(vec![LocalSearch::default().solve(&case.model()?, engine)?.log_det])
 }
 
 /// The acceptance bound, which agrees if tilt and spectrum do.
-fn set_up(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+fn set_up(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
     let model = case.model()?;
     let sampler = model.sampler(Method::Rejection, engine)?;
     Ok(vec![sampler.acceptance_bound()])
 }
 
-fn inference(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+fn inference(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
     let model = case.model()?;
     let inference = model.inference(engine)?;
     let mut answers = inference.inclusion_probabilities()?.value;

@@ -58,7 +58,7 @@ impl<'a> Errors<'a> {
     }
 
     /// What a watch has left undone, once the answers are printed.
-    pub(crate) fn end(&self, watch: &Watch<'_>) -> Result<(), Failure> {
+    pub(crate) fn end(&self, watch: &Watch) -> Result<(), Failure> {
         let of = self.groups.len();
         let done = of - self.reasons.len();
         watch.ended().map_or(Ok(()), |ended| Err(Failure::StoppedBy { ended, done, of }))

@@ -110,7 +110,7 @@ impl<'a> Problems<'a> {
     /// watch leaves undone are [`Failure::Abandoned`].
     pub(crate) fn each<T: Send>(
         &self,
-        (progress, watch): (&Progress, &Watch<'_>),
+        (progress, watch): (&Progress, &Watch),
         solve: impl Fn(usize, &Question<'_>, &[usize]) -> Result<T, Failure> + Sync,
     ) -> Each<T> {
         progress.counted("solving", self.groups.len() as u64);

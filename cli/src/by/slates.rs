@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use partition_dpp::{
-    CountRange, Partition, Quota, Watch,
-    engine::Engine,
+    CountRange, Engine, Partition, Quota, Watch,
     slates::{Slate, SlateRequest, SlateSamples, Slates},
 };
 
@@ -15,7 +14,7 @@ use crate::{failure::Failure, input::Conditions, law::LawRequest, progress::Prog
 const MOST: usize = 20_000;
 
 /// A law of sets of one size, over rows whose products are the similarity; `None` for others.
-fn slates<'i>(problems: &Problems<'i>) -> Result<Option<Slates>, Failure> {
+fn slates(problems: &Problems<'_>) -> Result<Option<Slates>, Failure> {
     let input = problems.input;
     if problems.beyond_slates().is_some() {
         return Ok(None);
@@ -88,14 +87,13 @@ impl Problems<'_> {
     /// The greedy sets of all problems, if slates find them.
     pub(crate) fn solve_greedily(
         &self,
-        engine: &dyn Engine,
-        (progress, watch): (&Progress, &Watch<'_>),
+        engine: &Engine,
+        (progress, watch): (&Progress, &Watch),
     ) -> Result<Option<GreedySets>, Failure> {
         let Some(slates) = slates(self)?.map(|slates| slates.with_engine(engine)) else { return Ok(None) };
         let conditions = self.narrow_conditions();
         progress.counted("solving", self.groups.len() as u64);
-        let report = |reached: partition_dpp::watch::Progress| progress.reached(reached.steps);
-        let watch = watch.reporting_to(&report);
+        let watch = progress.shown(watch, |progress, step| progress.reached(step.steps));
         let solved = slates.solve_watched(&self.requests(&conditions), &watch);
         let each = solved.into_iter().map(|one| one.map_err(Failure::from)).collect();
         Ok(Some(GreedySets { each, left: slates.batched_requests().map(|batched| batched.left) }))
@@ -105,13 +103,12 @@ impl Problems<'_> {
     pub(crate) fn sample_proposals(
         &self,
         (count, seed): (u64, u64),
-        (progress, watch): (&Progress, &Watch<'_>),
+        (progress, watch): (&Progress, &Watch),
     ) -> Result<Option<Each<SlateSamples>>, Failure> {
         let (Some(slates), Ok(count)) = (slates(self)?, usize::try_from(count)) else { return Ok(None) };
         let conditions = self.narrow_conditions();
         progress.counted("solving", self.groups.len() as u64);
-        let report = |reached: partition_dpp::watch::Progress| progress.reached(reached.steps);
-        let watch = watch.reporting_to(&report);
+        let watch = progress.shown(watch, |progress, step| progress.reached(step.steps));
         let solved = slates.sample_watched(&self.requests(&conditions), count, seed, &watch);
         Ok(Some(solved.into_iter().map(|one| one.map_err(Failure::from)).collect()))
     }

@@ -4,11 +4,14 @@ mod arguments;
 
 use std::{any::Any, panic};
 
-use partition_dpp::engine::{self, Engine, cost::Job};
 #[cfg(feature = "gpu")]
 use partition_dpp::engine::{
     Precision,
-    gpu::{Gpu, GpuOptions, summaries},
+    gpu::{GpuOptions, summaries},
+};
+use partition_dpp::{
+    Engine,
+    engine::{self, cost::Job},
 };
 #[cfg(not(feature = "gpu"))]
 use partition_dpp::{Error, error::DeviceProblem};
@@ -47,19 +50,19 @@ fn is_reset(panic: &(dyn Any + Send)) -> bool {
 
 /// An engine, and why it was taken.
 pub(crate) struct OpenEngine {
-    pub(crate) engine: Box<dyn Engine>,
+    pub(crate) engine: Engine,
     /// One sentence; `None` for an engine that was asked for.
     pub(crate) reason: Option<String>,
 }
 
 /// Opens the engine for a job; called once all input has been read and checked.
 pub(crate) fn open_engine(arguments: &ComputeArguments, job: &Job) -> Result<OpenEngine, Failure> {
-    let engine: Box<dyn Engine> = match arguments.engine {
+    let engine = match arguments.engine {
         EngineChoice::Auto => {
             let chosen = engine::auto_for(job);
             return Ok(OpenEngine { engine: chosen.engine, reason: Some(chosen.reason.to_string()) });
         }
-        EngineChoice::Cpu => Box::new(engine::Cpu),
+        EngineChoice::Cpu => Engine::cpu(),
         EngineChoice::Gpu => open_device(arguments.precision)?,
     };
     Ok(OpenEngine { engine, reason: None })
@@ -67,19 +70,19 @@ pub(crate) fn open_engine(arguments: &ComputeArguments, job: &Job) -> Result<Ope
 
 /// Opens a GPU.
 #[cfg(feature = "gpu")]
-pub(crate) fn open_device(precision: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
-    Ok(Box::new(Gpu::new(&gpu_options(precision))?))
+pub(crate) fn open_device(precision: PrecisionChoice) -> Result<Engine, Failure> {
+    Ok(Engine::gpu(&gpu_options(precision))?)
 }
 
 /// Opens a GPU.
 #[cfg(not(feature = "gpu"))]
-pub(crate) fn open_device(_: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
+pub(crate) fn open_device(_: PrecisionChoice) -> Result<Engine, Failure> {
     let reason = "this pdpp is built without its feature gpu".into();
     Err(Failure::Library(Error::Device(DeviceProblem::NoAdapter { reason })))
 }
 
 /// The GPU to time: the one asked for, or a hardware GPU if there is one.
-pub(crate) fn device_to_time(arguments: &ComputeArguments) -> Result<Option<Box<dyn Engine>>, Failure> {
+pub(crate) fn device_to_time(arguments: &ComputeArguments) -> Result<Option<Engine>, Failure> {
     #[cfg(feature = "gpu")]
     let there = || summaries().iter().any(|adapter| !adapter.is_software);
     #[cfg(not(feature = "gpu"))]

@@ -8,10 +8,7 @@ mod text;
 
 use std::{io::Write, time::Instant};
 
-use partition_dpp::{
-    Quota,
-    engine::{Engine, Watched, cost::Task},
-};
+use partition_dpp::{Quota, engine::cost::Task};
 
 pub(crate) use self::arguments::CountsArguments;
 use self::{
@@ -40,7 +37,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     arguments.input.refuse_replacing(&[], None)?;
     let progress = Progress::new(arguments.output.quiet);
     let (limit, used_for) = (Limit::of(None), Use::Products);
-    let reading = Reading { limit, used_for, progress: &progress, watch };
+    let reading = Reading { limit, used_for, progress: &progress, watch: &watch };
     let input = Input::read(&arguments.input, reading)?;
     input.refuse_scores_alone()?;
     let Some(partition) = &input.partition else {
@@ -53,11 +50,10 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let conditions = arguments.conditions.by_index(&input)?;
     progress.stage("computing");
     let started = Instant::now();
-    let report = |reached| progress.computed(&reached);
-    let watch = watch.reporting_to(&report);
+    let watch = progress.shown(&watch, Progress::computed);
     let job = law.job(&input.features, Task::Normaliser).with_parts(partition.parts());
     let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
-    let engine = Watched::new(engine.as_ref(), watch);
+    let engine = engine.watched(&watch);
     let with = With { estimates: &arguments.estimates, engine: &engine, watch: &watch };
     let (counts, quota) = if input.ridge.is_some() {
         let Some(quota) = &quota else { return Err(too_many_for("counts without --quota")) };

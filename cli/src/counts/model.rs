@@ -1,6 +1,6 @@
 //! The law of part counts, and the probability of a quota.
 
-use partition_dpp::{Error, Estimate, MonteCarlo, PartCounts, Partition, Quota, Watch, engine::Engine};
+use partition_dpp::{Engine, Error, Estimate, MonteCarlo, PartCounts, Partition, Quota, Watch};
 
 use super::answer::Chance;
 use crate::{
@@ -18,8 +18,8 @@ type Found<'q> = (Result<PartCounts, String>, Option<(&'q Quota, Chance)>);
 #[derive(Clone, Copy)]
 pub(super) struct With<'w> {
     pub(super) estimates: &'w EstimatesArguments,
-    pub(super) engine: &'w dyn Engine,
-    pub(super) watch: &'w Watch<'w>,
+    pub(super) engine: &'w Engine,
+    pub(super) watch: &'w Watch,
 }
 
 /// The counts of a law without a quota.
@@ -57,7 +57,7 @@ pub(super) fn with_ridge<'q>(
 }
 
 /// The law of the counts of all parts.
-fn part_counts(model: &Model, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts, Error> {
+fn part_counts(model: &Model, partition: &Partition, engine: &Engine) -> Result<PartCounts, Error> {
     match model {
         Model::Dpp(dpp) => dpp.part_counts(partition, engine),
         Model::KDpp(dpp) => dpp.part_counts(partition, engine),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Estimate, MonteCarlo, PartitionDpp, Subset, Watch, data::LabelCopies, engine::Engine};
+use partition_dpp::{Engine, Estimate, MonteCarlo, PartitionDpp, Subset, Watch, data::LabelCopies};
 
 use super::{
     answer::{Estimated, Inferred},
@@ -16,7 +16,7 @@ pub(super) fn infer(
     arguments: &InferArguments,
     copies: Option<&LabelCopies>,
     sets: Vec<Subset>,
-    (engine, watch): (&dyn Engine, &Watch<'_>),
+    (engine, watch): (&Engine, &Watch),
 ) -> Result<Inferred, Failure> {
     let sampler = dpp.importance_sampler(engine)?;
     // From here on Ctrl-C and the time limit end the draws.

@@ -12,9 +12,9 @@ use std::{
 };
 
 use partition_dpp::{
-    Error, Estimate, Inference, Subset, Watch,
+    Engine, Error, Estimate, Inference, Subset, Watch,
     data::LabelCopies,
-    engine::{Engine, EngineInfo, Watched, cost::Task},
+    engine::{EngineInfo, cost::Task},
 };
 
 use self::answer::Inferred;
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     let watch = interrupt::within(arguments.time_limit);
     let progress = Progress::new(arguments.output.quiet);
     let (limit, used_for) = (Limit::of(None), Use::Products);
-    let reading = Reading { limit, used_for, progress: &progress, watch };
+    let reading = Reading { limit, used_for, progress: &progress, watch: &watch };
     let input = Input::read(&arguments.input, reading)?;
     input.refuse_scores_alone()?;
     let sets = match &arguments.sets {
@@ -53,14 +53,13 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     let conditions = arguments.conditions.by_index(&input)?;
     progress.stage("computing");
     let started = Instant::now();
-    let report = |reached| progress.computed(&reached);
-    let watch = watch.reporting_to(&report);
+    let watch = progress.shown(&watch, Progress::computed);
     let model = law.model(&input, &conditions)?;
     let task = if arguments.estimates.are_wanted() { Task::SetUp } else { Task::Inference };
     let job = law.job(&input.features, task);
     let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
-    let unlimited = Watched::new(engine.as_ref(), Watch::default().reporting_to(&report));
-    let engine = Watched::new(engine.as_ref(), watch);
+    let unlimited = engine.watched(&progress.shown(&Watch::default(), Progress::computed));
+    let engine = engine.watched(&watch);
     let mut inferred = match &model {
         Model::PartitionDpp(dpp) if arguments.estimates.are_wanted() => {
             estimated::infer(dpp, arguments, input.copies.as_ref(), sets, (&unlimited, &watch))?
@@ -88,7 +87,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
 }
 
 fn of_features(
-    inference: &Inference<'_>,
+    inference: &Inference,
     copies: Option<&LabelCopies>,
     sets: Vec<Subset>,
 ) -> Result<Inferred, Failure> {
@@ -113,7 +112,7 @@ fn inferred(
     Ok(Inferred { log_z, marginals, sets, log_probs, estimated, engine, engine_reason, time })
 }
 
-fn inference<'a>(model: &Model, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {
+fn inference(model: &Model, engine: &Engine) -> Result<Inference, Failure> {
     let inference = match model {
         Model::PartitionDpp(dpp) => dpp.inference(engine),
         Model::KDpp(dpp) => dpp.inference(engine),

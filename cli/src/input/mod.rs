@@ -91,7 +91,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) used_for: Use,
     pub(crate) progress: &'a Progress,
     /// What ends long work on the rows.
-    pub(crate) watch: Watch<'static>,
+    pub(crate) watch: &'a Watch,
 }
 
 /// The file formats, by extension.

@@ -4,8 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use partition_dpp::{
-    Error, Features,
-    engine::{Cpu, Watched},
+    Engine, Error, Features,
     similarity::{Bandwidth, Rbf, RbfFeatures, RbfKernel},
 };
 use serde::Serialize;
@@ -20,6 +19,7 @@ use crate::{
     memory::Use,
     output,
     parse::{positive, within},
+    progress::Progress,
 };
 
 /// Similarity and scores.
@@ -174,11 +174,11 @@ impl fmt::Display for Similarity {
 /// Makes features, with progress.
 pub(super) fn with_progress<T>(
     Reading { progress, watch, .. }: Reading<'_>,
-    work: impl FnOnce(&Watched<'_>) -> Result<T, Error>,
+    work: impl FnOnce(&Engine) -> Result<T, Error>,
 ) -> Result<T, Error> {
     progress.stage("comparing with landmarks");
-    let report = |reached| progress.computed(&reached);
-    interrupt::while_watched(|| work(&Watched::new(&Cpu, watch.reporting_to(&report))))
+    let watch = progress.shown(watch, Progress::computed);
+    interrupt::while_watched(|| work(&Engine::cpu().watched(&watch)))
 }
 
 /// Scores, and what they are worth.

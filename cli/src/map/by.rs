@@ -7,8 +7,8 @@ use std::{
 
 use comfy_table::Cell;
 use partition_dpp::{
-    Subset, Watch,
-    engine::{Cpu, Engine, EngineInfo, cost::Task},
+    Engine, Subset, Watch,
+    engine::{EngineInfo, cost::Task},
     map::{Solution, Termination},
     slates::Slate,
     watch::Ended,
@@ -67,9 +67,9 @@ fn is_greedy(arguments: &MapArguments) -> bool {
 }
 
 /// The engine of greedy sets; everything else is the CPU's.
-fn open_engine(arguments: &MapArguments, problems: &Problems<'_>) -> Result<Box<dyn Engine>, Failure> {
+fn open_engine(arguments: &MapArguments, problems: &Problems<'_>) -> Result<Engine, Failure> {
     if !is_greedy(arguments) || problems.beyond_slates().is_some() {
-        return Ok(Box::new(Cpu));
+        return Ok(Engine::cpu());
     }
     let (requests, items) = (problems.groups.len(), problems.input.items());
     let task = Task::Slates { requests, candidates: items.div_ceil(requests.max(1)) };
@@ -93,7 +93,7 @@ pub(super) fn run(
     let started = Instant::now();
     let watch = Watch::default().stopped_by(interrupt::flag());
     let slates =
-        if is_greedy(arguments) { problems.solve_greedily(&*engine, (progress, &watch))? } else { None };
+        if is_greedy(arguments) { problems.solve_greedily(&engine, (progress, &watch))? } else { None };
     let (solved, left): (Each<Best>, _) = if let Some(GreedySets { each, left }) = slates {
         (each.into_iter().map(|slate| complete(problems, slate?)).collect(), left)
     } else {
@@ -139,7 +139,8 @@ fn complete(problems: &Problems<'_>, slate: Slate<Vec<u32>>) -> Result<Best, Fai
 fn one(arguments: &MapArguments, question: &Question<'_>, items: &[usize]) -> Result<Best, Failure> {
     let Question { input, law, conditions } = *question;
     let progress = Progress::new(true);
-    let search = Search::new(&Cpu, arguments, &progress).of_many();
+    let engine = Engine::cpu();
+    let search = Search::new(&engine, arguments, &progress).of_many();
     let solution = if let Some(kernel) = input.kernel_of_pairs()? {
         kernel::check_solver(arguments)?;
         kernel::check_memory(arguments, input.features.items(), law.most(input.features.items()))?;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use partition_dpp::{
-    engine::Cpu,
+    Engine,
     map::{KernelModel, LazyGreedy, LocalSearch, Solution, Solver, Termination},
 };
 
@@ -16,6 +16,7 @@ use crate::{
     failure::Failure,
     input::too_many_for,
     memory::{Limit, Use},
+    progress::Progress,
 };
 
 /// Bytes of a table of the greedy algorithm up to which it is in f64.
@@ -97,19 +98,17 @@ impl Search<'_> {
     }
 
     fn greedy(&self, model: &KernelModel<'_>) -> Result<Solution, Failure> {
-        let report = |step| self.progress.searched(&step);
-        let watch = self.stop.reporting_to(&report);
-        Ok(LazyGreedy::default().solve_watched(model, &Cpu, &watch)?)
+        let watch = self.progress.shown(&self.stop, Progress::searched);
+        Ok(LazyGreedy::default().solve_watched(model, &Engine::cpu(), &watch)?)
     }
 
     /// Local search, which the limit may end before the greedy set is complete.
     fn climb(&self, model: &KernelModel<'_>, limit: Option<Duration>) -> Result<Solution, Failure> {
-        let report = |step| self.progress.searched(&step);
-        let watch = self.stop.reporting_to(&report);
+        let watch = self.progress.shown(&self.stop, Progress::searched);
         let search = LocalSearch::default();
         let search = self.arguments.epsilon.map_or(search, |epsilon| search.with_epsilon(epsilon));
         let search = limit.map_or(search, |limit| search.with_time_limit(limit));
-        Ok(search.solve_watched(model, &Cpu, &watch)?)
+        Ok(search.solve_watched(model, &Engine::cpu(), &watch)?)
     }
 
     /// The greedy set, however long it takes, and swaps in what it leaves of the time.

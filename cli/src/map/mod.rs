@@ -10,7 +10,7 @@ mod text;
 
 use std::{io::Write, slice, time::Instant};
 
-use partition_dpp::{engine::Cpu, map::Solution};
+use partition_dpp::{Engine, map::Solution};
 
 pub(crate) use self::arguments::MapArguments;
 use self::{answer::Found, arguments::SolverChoice, search::Search};
@@ -44,7 +44,8 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     let (began, progress) = (Instant::now(), Progress::new(arguments.output.quiet));
     let used_for = kernel::features_used(arguments);
     let (limit, watch) = (Limit::of(None), interrupt::within(None));
-    let input = Input::read(&arguments.input, Reading { limit, used_for, progress: &progress, watch })?;
+    let input =
+        Input::read(&arguments.input, Reading { limit, used_for, progress: &progress, watch: &watch })?;
     let rows = arguments.rows.open(&arguments.input)?;
     let law = LawRequest::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent()? } else { law };
@@ -87,14 +88,18 @@ fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) 
         let models = law.kernel_models(&*kernel, input, conditions)?;
         progress.stage("searching");
         let started = Instant::now();
-        return Ok(found(Search::new(&Cpu, arguments, progress).on_kernel(&models)?, started, None));
+        return Ok(found(
+            Search::new(&Engine::cpu(), arguments, progress).on_kernel(&models)?,
+            started,
+            None,
+        ));
     }
     let model = law.model(input, conditions).map_err(|failure| law.advise(failure))?;
     let job = law.job(&input.features, arguments.task());
     let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
     progress.stage("searching");
     let started = Instant::now();
-    let search = Search::new(engine.as_ref(), arguments, progress);
+    let search = Search::new(&engine, arguments, progress);
     Ok(found(search.on_rows(&model, input)?, started, reason))
 }
 

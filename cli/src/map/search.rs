@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use partition_dpp::{
-    Dpp, IndependentKDpps, Watch,
-    engine::Engine,
+    Dpp, Engine, IndependentKDpps, Watch,
     map::{
         BranchAndBound, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, Solver,
         SymmetricGreedy, TopScores, UpperBound,
@@ -20,12 +19,13 @@ pub(super) const TIME_LIMIT: Duration = Duration::from_secs(1);
 const CERTIFICATE_LIMIT: Duration = Duration::from_secs(5);
 
 /// What all searches share.
+#[derive(Clone)]
 pub(super) struct Search<'a> {
-    pub(super) engine: &'a dyn Engine,
+    pub(super) engine: &'a Engine,
     pub(super) arguments: &'a MapArguments,
     pub(super) progress: &'a Progress,
     /// Stopped by Ctrl-C.
-    pub(super) stop: Watch<'static>,
+    pub(super) stop: Watch,
     /// The time limit of a search, if there is one, …
     limit: Option<Duration>,
     /// … and the one that is asked for.
@@ -35,7 +35,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(engine: &'a dyn Engine, arguments: &'a MapArguments, progress: &'a Progress) -> Self {
+    pub(super) fn new(engine: &'a Engine, arguments: &'a MapArguments, progress: &'a Progress) -> Self {
         let stop = Watch::default().stopped_by(interrupt::flag());
         let limit = arguments.time_limit;
         let certificate = limit.unwrap_or_default().max(CERTIFICATE_LIMIT);
@@ -93,14 +93,14 @@ impl<'a> Search<'a> {
         let parts = dpps.parts();
         #[expect(clippy::cast_possible_truncation, reason = "there are fewer parts than items")]
         let share = |limit: Duration| limit / parts.len() as u32;
-        let each = Search { limit: self.limit.map(share), certificate: share(self.certificate), ..*self };
+        let each =
+            Search { limit: self.limit.map(share), certificate: share(self.certificate), ..self.clone() };
         union(parts.iter().map(|part| each.certified(part, each.solve(part)?)))
     }
 
     fn solve(&self, model: &impl Objective) -> Result<Solution, Failure> {
         let (engine, limit) = (self.engine, self.limit);
-        let report = |step| self.progress.searched(&step);
-        let watch = self.stop.reporting_to(&report);
+        let watch = self.progress.shown(&self.stop, Progress::searched);
         Ok(match self.arguments.solver {
             SolverChoice::Exact => {
                 let solver = BranchAndBound::default();
@@ -113,8 +113,7 @@ impl<'a> Search<'a> {
     }
 
     fn solve_any_size(&self, dpp: &Dpp) -> Result<Solution, Failure> {
-        let report = |step| self.progress.searched(&step);
-        let watch = self.stop.reporting_to(&report);
+        let watch = self.progress.shown(&self.stop, Progress::searched);
         match self.arguments.solver {
             SolverChoice::SymmetricGreedy => {
                 let solver = SymmetricGreedy::default().with_order(ItemOrder::GreedyBasisLast);
@@ -144,8 +143,8 @@ impl<'a> Search<'a> {
         if !self.arguments.certify || solution.upper_bound.is_some() || solution.missing > 0 {
             return Ok(solution);
         }
-        let report = |step| self.progress.bounded(&step, solution.log_det);
-        let watch = self.stop.reporting_to(&report);
+        let log_det = solution.log_det;
+        let watch = self.progress.shown(&self.stop, move |progress, step| progress.bounded(step, log_det));
         let bound = UpperBound::default().with_time_limit(self.certificate);
         let certificate = bound.certify_watched(model, self.engine, &watch)?;
         Ok(solution.certified(&certificate))

@@ -36,14 +36,14 @@ impl<'a> From<&'a EngineInfo> for EngineAnswer<'a> {
 
 #[cfg(test)]
 mod tests {
-    use partition_dpp::engine::{Cpu, Engine};
+    use partition_dpp::Engine;
     use serde_json::json;
 
     use super::*;
 
     #[test]
     fn a_cpu_has_no_adapter() {
-        let answer = serde_json::to_value(EngineAnswer::from(&Cpu.info())).unwrap();
+        let answer = serde_json::to_value(EngineAnswer::from(&Engine::cpu().info())).unwrap();
         assert_eq!(
             answer,
             json!({ "engine": "cpu", "adapter": null, "backend": null, "engine_reason": null })
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_interface_of_a_gpu_is_its_backend() {
-        let mut info = Cpu.info();
+        let mut info = Engine::cpu().info();
         (info.name, info.adapter) = ("vulkan", Some("A Card".into()));
         let answer = EngineAnswer::from(&info).because(Some("it is faster"));
         let answer = serde_json::to_value(answer).unwrap();

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use partition_dpp::{Watch, engine::Engine};
+use partition_dpp::{Engine, Watch};
 use pdpp_reproduce::{Digits, PAGE, Report, Setup};
 
 pub(crate) use self::arguments::ReproduceArguments;
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result
     let setup = Setup {
         data: arguments.data.as_deref(),
         digits: Digits { features: &features, partition: &partition },
-        device: device.as_deref(),
+        device: device.as_ref(),
         seed: arguments.seed,
         instances: arguments.instances,
         watch,
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result
     progress.finish();
     let (done, of) = (report.parts.len(), parts.len());
     if done > 0 {
-        let files = write(&arguments.out, &report, &made(device.as_deref(), arguments.seed))?;
+        let files = write(&arguments.out, &report, &made(device.as_ref(), arguments.seed))?;
         output::print(out, &text::render(&report, &arguments.out, files))?;
     }
     if done < of { Err(Failure::Stopped { done, of }) } else { Ok(()) }
@@ -90,7 +90,7 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn made(device: Option<&dyn Engine>, seed: u64) -> String {
+fn made(device: Option<&Engine>, seed: u64) -> String {
     let device = device.map_or("no GPU".to_owned(), |device| device.info().to_string());
     format!(
         "Made by pdpp {}, seed {seed}, {} threads, {device}; everything in f64 unless said otherwise.",

@@ -6,11 +6,7 @@ use std::{
 };
 
 use comfy_table::Cell;
-use partition_dpp::{
-    Subset, Watch,
-    engine::{Cpu, Watched},
-    slates::SlateSamples,
-};
+use partition_dpp::{Engine, Subset, Watch, slates::SlateSamples};
 use serde::Serialize;
 
 use super::{
@@ -57,7 +53,7 @@ pub(super) fn run(
     arguments: &SampleArguments,
     (problems, reading): (&Problems<'_>, Duration),
     rows: Option<&Rows<'_>>,
-    (progress, watch): (&Progress, &Watch<'_>),
+    (progress, watch): (&Progress, &Watch),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     problems.check_memory(Limit::of(arguments.memory))?;
@@ -101,12 +97,12 @@ fn one(
     arguments: &SampleArguments,
     (group, question): (usize, &Question<'_>),
     items: &[usize],
-    watch: &Watch<'_>,
+    watch: &Watch,
 ) -> Result<Samples, Failure> {
     let Question { input, law, conditions } = *question;
     let Some(options) = arguments.options() else { unreachable!("other methods are refused before") };
     let model = law.model(input, conditions).map_err(|failure| law.advise(failure))?;
-    let engine = Watched::new(&Cpu, *watch);
+    let engine = Engine::cpu().watched(watch);
     let sampler = method::sampler(&model, (arguments, options), &engine)?;
     if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
         forecast.check(arguments, || "".into())?;

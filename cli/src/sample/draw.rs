@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use partition_dpp::{
-    Error, ImportanceSampler, Method, Sampler, Watch,
-    engine::Engine,
+    Engine, Error, ImportanceSampler, Method, Sampler, Watch,
     error::EstimateProblem,
     mcmc::{ChainSamples, Chains},
     sample::Algorithm,
@@ -23,13 +22,13 @@ use crate::{failure::Failure, input::too_many_for, interrupt, law::Model, progre
 pub(super) struct Run<'a> {
     pub(super) arguments: &'a SampleArguments,
     pub(super) progress: &'a Progress,
-    pub(super) watch: Watch<'static>,
+    pub(super) watch: Watch,
     pub(super) setup_began: Instant,
 }
 
 impl Run<'_> {
     /// Draws by the method asked for, unless its predicted time exceeds the budget.
-    pub(super) fn draw_from(&self, model: &Model, engine: &dyn Engine) -> Result<Drawn, Failure> {
+    pub(super) fn draw_from(&self, model: &Model, engine: &Engine) -> Result<Drawn, Failure> {
         let arguments = self.arguments;
         let Some(options) = arguments.options() else {
             let Model::PartitionDpp(dpp) = model else {
@@ -54,13 +53,13 @@ impl Run<'_> {
     }
 
     /// Draws with an estimated error, or with weights.
-    fn draw_estimated(&self, sampler: &ImportanceSampler<'_>) -> Result<Drawn, Failure> {
+    fn draw_estimated(&self, sampler: &ImportanceSampler) -> Result<Drawn, Failure> {
         let estimate = &self.arguments.estimate;
         if estimate.weighted { self.draw_weighted(sampler) } else { self.draw(&estimate.sampler(sampler)?) }
     }
 
     /// Draws samples without weights.
-    fn draw(&self, sampler: &Sampler<'_>) -> Result<Drawn, Failure> {
+    fn draw(&self, sampler: &Sampler) -> Result<Drawn, Failure> {
         let Run { arguments, watch, .. } = self;
         let setup = self.setup_began.elapsed();
         interrupt::flag();
@@ -93,7 +92,7 @@ impl Run<'_> {
     }
 
     /// Draws samples with weights.
-    fn draw_weighted(&self, sampler: &ImportanceSampler<'_>) -> Result<Drawn, Failure> {
+    fn draw_weighted(&self, sampler: &ImportanceSampler) -> Result<Drawn, Failure> {
         let Run { arguments, watch, .. } = self;
         let setup = self.setup_began.elapsed();
         interrupt::flag();

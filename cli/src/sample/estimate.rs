@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use clap::Args;
-use partition_dpp::{ImportanceSampler, PartitionDpp, RidgeDpp, Sampler, engine::Engine};
+use partition_dpp::{Engine, ImportanceSampler, PartitionDpp, RidgeDpp, Sampler};
 
 use super::forecast::{SPEED, seconds};
 use crate::{
@@ -38,7 +38,7 @@ impl EstimateArguments {
     }
 
     /// The sampler of plain draws.
-    pub(crate) fn sampler<'a>(&self, weighted: &ImportanceSampler<'a>) -> Result<Sampler<'a>, Failure> {
+    pub(crate) fn sampler(&self, weighted: &ImportanceSampler) -> Result<Sampler, Failure> {
         Ok(weighted.sampler(self.law_error.unwrap_or(1e-3))?)
     }
 }
@@ -65,7 +65,7 @@ pub(crate) fn set_up_seconds(dpp: &PartitionDpp) -> f64 {
 
 impl EstimateArguments {
     /// The ways that are left where exact draws take too long, with what a sample is predicted to take.
-    pub(crate) fn ways_left(&self, model: &Model, engine: &dyn Engine) -> Cow<'static, str> {
+    pub(crate) fn ways_left(&self, model: &Model, engine: &Engine) -> Cow<'static, str> {
         let dpp = match model {
             Model::PartitionDpp(dpp) => dpp,
             Model::Ridge(dpp) if dpp.partition().parts() > 1 => {
@@ -100,11 +100,7 @@ impl EstimateArguments {
     }
 
     /// The cost for a law; `None` where nothing is left to choose.
-    pub(crate) fn cost(
-        &self,
-        dpp: &PartitionDpp,
-        engine: &dyn Engine,
-    ) -> Result<Option<EstimatedCost>, Failure> {
+    pub(crate) fn cost(&self, dpp: &PartitionDpp, engine: &Engine) -> Result<Option<EstimatedCost>, Failure> {
         let sampler = self.sampler(&dpp.importance_sampler(engine)?)?;
         let draws = sampler.predicted_proposals();
         let law_error = sampler.law_error();

@@ -44,7 +44,7 @@ impl Forecast {
     }
 
     /// The forecast after the set-up.
-    pub(crate) fn after(sampler: &Sampler<'_>, samples: u64) -> Option<Self> {
+    pub(crate) fn after(sampler: &Sampler, samples: u64) -> Option<Self> {
         if let Some(plan) = sampler.plan() {
             return Some(Self::of_plan(plan, samples));
         }

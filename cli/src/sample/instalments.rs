@@ -34,7 +34,7 @@ pub(super) fn in_instalments(
 
 #[cfg(test)]
 mod tests {
-    use partition_dpp::{Features, KDpp, SamplerOptions, Samples, engine::Cpu};
+    use partition_dpp::{Engine, Features, KDpp, SamplerOptions, Samples};
 
     use super::*;
 
@@ -42,7 +42,7 @@ mod tests {
     fn instalments_are_sample_many() {
         let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0]).unwrap();
         let model = KDpp::new(&features, 2).unwrap();
-        let sampler = model.sampler(SamplerOptions::default(), &Cpu).unwrap();
+        let sampler = model.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
         let whole = sampler.sample_many(1000, 3);
         let mut parts: Samples = sampler.sample_range(0..0, 3);
         let mut ends = vec![0];

@@ -1,6 +1,6 @@
 //! The method that draws.
 
-use partition_dpp::{Error, Method, PartitionDpp, Sampler, SamplerOptions, engine::Engine};
+use partition_dpp::{Engine, Error, Method, PartitionDpp, Sampler, SamplerOptions};
 
 use super::{
     answer::{Planned, PlannedDrawer},
@@ -46,11 +46,7 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
 }
 
 /// The method that would draw from a model: the set-up tells.
-pub(super) fn plan<'a>(
-    model: &Model,
-    arguments: &SampleArguments,
-    engine: &'a dyn Engine,
-) -> Result<Planned, Failure> {
+pub(super) fn plan(model: &Model, arguments: &SampleArguments, engine: &Engine) -> Result<Planned, Failure> {
     let chains = SamplerOptions::from(Method::Rejection);
     let options = arguments.options().unwrap_or(chains);
     let sampler = sampler(model, (arguments, options), engine)?;
@@ -84,11 +80,11 @@ fn skips_estimates(dpp: &PartitionDpp, arguments: &SampleArguments) -> bool {
     arguments.method != MethodChoice::Estimated && set_up_seconds(dpp) > budget
 }
 
-pub(super) fn sampler<'a>(
+pub(super) fn sampler(
     model: &Model,
     (arguments, options): (&SampleArguments, SamplerOptions),
-    engine: &'a dyn Engine,
-) -> Result<Sampler<'a>, Failure> {
+    engine: &Engine,
+) -> Result<Sampler, Failure> {
     let choice = arguments.method;
     let insisted = matches!(choice, MethodChoice::Rejection | MethodChoice::Estimated);
     let unlimited = if insisted { options.with_proposal_budget(f64::INFINITY) } else { options };

@@ -18,8 +18,6 @@ mod ways;
 
 use std::{io::Write, time::Instant};
 
-use partition_dpp::engine::Watched;
-
 pub(crate) use self::arguments::SampleArguments;
 use self::{arguments::MethodChoice, draw::Run, memory::Memory};
 use crate::{
@@ -52,7 +50,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     let began = Instant::now();
     let limit = Limit::of(arguments.memory);
     let progress = Progress::new(arguments.output.quiet);
-    let reading = Reading { limit, used_for: Use::Products, progress: &progress, watch };
+    let reading = Reading { limit, used_for: Use::Products, progress: &progress, watch: &watch };
     let input = Input::read(&arguments.input, reading)?;
     input.refuse_scores_alone()?;
     let rows = arguments.rows.open(&arguments.input)?;
@@ -75,8 +73,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     memory.check()?;
     let job = law.job(&input.features, arguments.task());
     let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
-    let report = |reached| progress.computed(&reached);
-    let engine = Watched::new(engine.as_ref(), watch.reporting_to(&report));
+    let engine = engine.watched(&progress.shown(&watch, Progress::computed));
     if arguments.plan {
         let planned = method::plan(&model, arguments, &engine)?;
         progress.finish();

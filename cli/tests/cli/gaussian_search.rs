@@ -4,6 +4,7 @@
 
 use std::{
     env,
+    fmt::Write,
     sync::{
         Mutex,
         atomic::{AtomicU64, Ordering},
@@ -18,8 +19,7 @@ use oracles::{
     generator,
 };
 use partition_dpp::{
-    Features,
-    engine::Cpu,
+    Engine, Features,
     similarity::{Bandwidth, Rbf},
 };
 use serde_json::Value;
@@ -45,6 +45,11 @@ fn indices(set: &Value) -> impl Iterator<Item = usize> {
     set.as_array().unwrap().iter().map(|item| usize::try_from(item.as_u64().unwrap()).unwrap())
 }
 
+/// Whether a number is exact up to this error, both infinite included.
+fn is_within(got: f64, exact: f64, error: f64) -> bool {
+    (got - exact).abs() <= error || got.total_cmp(&exact).is_eq()
+}
+
 /// The law and its conditions, as arguments.
 fn law(problem: &Problem) -> String {
     let range = |range: &std::ops::RangeInclusive<usize>| format!("{}..{}", range.start(), range.end());
@@ -62,7 +67,7 @@ fn law(problem: &Problem) -> String {
     };
     for (name, items) in [("include", &problem.include), ("exclude", &problem.exclude)] {
         if !items.is_empty() {
-            arguments += &format!(" --{name} {}", list(items));
+            write!(arguments, " --{name} {}", list(items)).unwrap();
         }
     }
     arguments
@@ -71,7 +76,8 @@ fn law(problem: &Problem) -> String {
 /// The problem whose rows are the features by landmarks.
 fn approximate(points: Problem, landmarks: usize) -> Problem {
     let rows = Features::from_rows(points.items(), points.rows[0].len(), points.rows.concat()).unwrap();
-    let rbf = Rbf::new(Bandwidth::Exactly(1.0)).with_landmarks(landmarks).features(&rows, &Cpu).unwrap();
+    let rbf =
+        Rbf::new(Bandwidth::Exactly(1.0)).with_landmarks(landmarks).features(&rows, &Engine::cpu()).unwrap();
     let rows = (0..points.items()).map(|item| rbf.features().row(item)).collect();
     Problem { data: Data::Features, storage: Storage::F32, rows, ..points }
 }
@@ -99,7 +105,7 @@ impl Case {
         let mut arguments = format!("--features points.csv --similarity rbf --bandwidth 1{}", law(&problem));
         if seed.is_multiple_of(3) {
             let landmarks = 1 + usize::try_from(seed / 3).unwrap() % problem.items();
-            arguments += &format!(" --landmarks {landmarks}");
+            write!(arguments, " --landmarks {landmarks}").unwrap();
             if landmarks < problem.items() {
                 problem = approximate(problem, landmarks);
             }
@@ -145,7 +151,7 @@ impl Case {
         let law = self.minors.law(|set| self.problem.allows(set)).ok_or("an answer about nothing")?;
         let mut compare = |what: String, got: f64, exact: f64, stated: f64| {
             let floor = FLOOR + 8.0 * f64::EPSILON * exact.abs();
-            if !((got - exact).abs() <= 3.0 * stated + floor) && got != exact {
+            if !is_within(got, exact, 3.0 * stated + floor) {
                 faults.push(format!("{what}: got {got:?}, exact {exact:?}, stated {stated:e}"));
             }
         };
@@ -186,7 +192,7 @@ impl Case {
             if log_det > 0.0 {
                 faults.push(format!("{command}: ln det {log_det:e} is above 0"));
             }
-            if !((log_det - exact).abs() <= floor + self.rounding_of_det(set)) {
+            if !is_within(log_det, exact, floor + self.rounding_of_det(set)) {
                 faults.push(format!("{command}: ln det of {set:b} is {exact:?}, not {log_det:?}"));
             }
             if let Some(bound) = answer["upper_bound"].as_f64()
@@ -202,7 +208,9 @@ impl Case {
     fn rounding_of_det(&self, set: Set) -> f64 {
         let beyond = |item: usize| self.minors.log_det(set & !(1 << item)) - self.minors.log_det(set);
         let lost: f64 = items_of(set).into_iter().map(|item| beyond(item).exp()).sum();
-        24.0 * f64::EPSILON * self.problem.items() as f64 * lost
+        let rounding = 24.0 * f64::EPSILON * self.problem.items() as f64 * lost;
+        // Beyond the first order it may be anything.
+        if rounding < 0.5 { rounding } else { f64::INFINITY }
     }
 
     /// Draws are sets that the law has.
@@ -219,29 +227,22 @@ impl Case {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "a search reports how it went")]
 fn random_gaussian_kernels_are_answered_rightly_or_refused() {
     let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", 60));
     let next = AtomicU64::new(first);
-    let found = Mutex::new((Vec::new(), Duration::ZERO));
+    let (wrong, slowest) = (Mutex::new(Vec::new()), Mutex::new(Duration::ZERO));
     let work = || {
-        loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= first + cases {
-                return;
-            }
+        while let Some(seed) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&seed| seed < first + cases)
+        {
             let start = Instant::now();
             let case = Case::new(seed);
             let faults = case.faults();
-            let mut found = found.lock().unwrap();
-            found.1 = found.1.max(start.elapsed());
+            let mut slowest = slowest.lock().unwrap();
+            *slowest = slowest.max(start.elapsed());
             if !faults.is_empty() {
-                println!(
-                    "seed {seed}: pdpp … {}\n{}\n  {}",
-                    case.arguments,
-                    case.problem,
-                    faults.join("\n  ")
-                );
-                found.0.push(seed);
+                let (arguments, problem, faults) = (&case.arguments, &case.problem, faults.join("\n  "));
+                wrong.lock().unwrap().push(format!("seed {seed}: pdpp … {arguments}\n{problem}\n  {faults}"));
             }
         }
     };
@@ -250,7 +251,7 @@ fn random_gaussian_kernels_are_answered_rightly_or_refused() {
             scope.spawn(work);
         }
     });
-    let (wrong, slowest) = found.into_inner().unwrap();
+    let (wrong, slowest) = (wrong.into_inner().unwrap(), slowest.into_inner().unwrap());
     println!("{cases} cases, the slowest took {slowest:?}");
-    assert!(wrong.is_empty(), "{} of {cases} seeds are wrong: {wrong:?}", wrong.len());
+    assert!(wrong.is_empty(), "{} of {cases} seeds are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

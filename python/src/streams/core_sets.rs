@@ -1,10 +1,7 @@
 //! A few rows of every batch, among which there is a good set.
 
 use numpy::PyArray1;
-use partition_dpp::{
-    engine::{Cpu, Watched},
-    map,
-};
+use partition_dpp::{Engine, map};
 use pyo3::{prelude::*, types::PyBytes};
 
 use super::{Batch, Pickled, pickled};
@@ -24,7 +21,7 @@ impl CoreSet {
         #[pyo3(from_py_with = numbers::whole)] total: usize,
     ) -> PyResult<Self> {
         let made = interruptible(py, None, |watch| {
-            map::CoreSet::of_batch(&batch.0, total, &Watched::new(&Cpu, watch))
+            map::CoreSet::of_batch(&batch.0, total, &Engine::cpu().watched(&watch))
         })?;
         made.or_raise().map(Self)
     }

@@ -1,9 +1,6 @@
 //! Sums over the rows of batches.
 
-use partition_dpp::{
-    engine::{Cpu, Watched},
-    stream,
-};
+use partition_dpp::{Engine, stream};
 use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict},
@@ -29,7 +26,7 @@ impl Grams {
     #[pyo3(signature = (batch, frame = None))]
     fn of_batch(py: Python<'_>, batch: &Batch, frame: Option<&Frame>) -> PyResult<Self> {
         let made = interruptible(py, None, |watch| {
-            let engine = Watched::new(&Cpu, watch);
+            let engine = Engine::cpu().watched(&watch);
             match frame {
                 Some(frame) => stream::Grams::in_frame(&batch.0, &frame.0, &engine),
                 None => stream::Grams::of_batch(&batch.0, &engine),

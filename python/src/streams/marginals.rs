@@ -1,10 +1,7 @@
 //! Inclusion probabilities of the rows of batches.
 
 use numpy::PyArray1;
-use partition_dpp::{
-    engine::{Cpu, Watched},
-    stream,
-};
+use partition_dpp::{Engine, stream};
 use pyo3::{prelude::*, types::PyBytes};
 
 use super::{Batch, Grams, Makers, Pickled, made, pickled};
@@ -35,8 +32,9 @@ impl Marginals {
 
     /// Pr(i ∈ S) for every row of a batch.
     fn of_batch<'py>(&self, py: Python<'py>, batch: &Batch) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let found = interruptible(py, None, |watch| self.0.of_batch(&batch.0, &Watched::new(&Cpu, watch)))?
-            .or_raise()?;
+        let found =
+            interruptible(py, None, |watch| self.0.of_batch(&batch.0, &Engine::cpu().watched(&watch)))?
+                .or_raise()?;
         Ok(PyArray1::from_vec(py, found.value))
     }
 

@@ -16,11 +16,7 @@ pub(crate) use plan::Plan;
 pub(crate) use sampler::StreamSampler;
 pub(crate) use trials::Trials;
 
-use partition_dpp::{
-    CountRange, Quota,
-    engine::{Cpu, Engine, Watched},
-    stream,
-};
+use partition_dpp::{CountRange, Engine, Quota, stream};
 use pyo3::{
     prelude::*,
     types::{PyBytes, PyType},
@@ -60,9 +56,9 @@ fn resolve(grams: &stream::Grams, quota: &Bound<'_, PyAny>, total: Option<usize>
 
 /// What can be made of sums: for a quota, for sets of so many items, and for sets of any size.
 struct Makers<T> {
-    quota: fn(&stream::Grams, &Quota, &dyn Engine) -> partition_dpp::Result<T>,
-    size: fn(&stream::Grams, usize, &dyn Engine) -> partition_dpp::Result<T>,
-    any_size: fn(&stream::Grams, &dyn Engine) -> partition_dpp::Result<T>,
+    quota: fn(&stream::Grams, &Quota, &Engine) -> partition_dpp::Result<T>,
+    size: fn(&stream::Grams, usize, &Engine) -> partition_dpp::Result<T>,
+    any_size: fn(&stream::Grams, &Engine) -> partition_dpp::Result<T>,
 }
 
 /// What is made of sums. An exception has the attribute `wants_frame`: whether sums in a frame may do.
@@ -74,7 +70,7 @@ fn made<T: Send>(
 ) -> PyResult<T> {
     let quota = quota.map(|quota| resolve(grams, quota, k)).transpose()?;
     let made = interruptible(py, None, |watch| {
-        let engine = Watched::new(&Cpu, watch);
+        let engine = Engine::cpu().watched(&watch);
         match (&quota, k) {
             (Some(quota), _) => (makers.quota)(grams, quota, &engine),
             (None, Some(k)) => (makers.size)(grams, k, &engine),

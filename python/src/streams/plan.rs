@@ -1,9 +1,6 @@
 //! Plans.
 
-use partition_dpp::{
-    engine::{Cpu, Watched},
-    stream,
-};
+use partition_dpp::{Engine, stream};
 use pyo3::{prelude::*, types::PyBytes};
 
 use super::{Batch, Grams, Makers, Pickled, Trials, made, pickled};
@@ -34,7 +31,7 @@ impl Plan {
 
     /// The sum of the leverages of a batch.
     fn total_leverage(&self, py: Python<'_>, batch: &Batch) -> PyResult<f64> {
-        interruptible(py, None, |watch| self.0.total_leverage(&batch.0, &Watched::new(&Cpu, watch)))?
+        interruptible(py, None, |watch| self.0.total_leverage(&batch.0, &Engine::cpu().watched(&watch)))?
             .or_raise()
     }
 
@@ -59,7 +56,7 @@ impl Plan {
         #[pyo3(from_py_with = numbers::whole)] seed: u64,
     ) -> PyResult<Trials> {
         let made = interruptible(py, None, |watch| {
-            self.0.trials(&batch.0, count, seed, &Watched::new(&Cpu, watch))
+            self.0.trials(&batch.0, count, seed, &Engine::cpu().watched(&watch))
         })?;
         made.or_raise().map(Trials)
     }

@@ -1,6 +1,6 @@
 //! The exact probability that independent k-DPPs choose an image twice, by enumeration.
 
-use partition_dpp::{Features, KDpp, Quota, Subset, data::LabelCopies, engine::Cpu};
+use partition_dpp::{Engine, Features, KDpp, Quota, Subset, data::LabelCopies};
 
 use crate::failure::Failure;
 
@@ -35,7 +35,7 @@ fn sets_of_part(
     let rows: Vec<f64> = items.iter().flat_map(|&item| features.row(item)).collect();
     let own = Features::from_rows(items.len(), features.dims(), rows)?;
     let k_dpp = KDpp::new(&own, count)?;
-    let law = k_dpp.inference(&Cpu)?;
+    let law = k_dpp.inference(&Engine::cpu())?;
     let mut sets = Vec::new();
     for chosen in (0_u64..1 << items.len()).filter(|chosen| chosen.count_ones() as usize == count) {
         let members: Vec<usize> = (0..items.len()).filter(|at| chosen >> at & 1 == 1).collect();

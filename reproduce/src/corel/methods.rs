@@ -1,8 +1,8 @@
 //! Table 3 of the paper's appendix: draws of the three methods, and how often they repeat an image.
 
 use partition_dpp::{
-    Error, Features, IndependentKDpps, KDpp, Method, PartitionDpp, Quota, SamplerOptions, Samples, Subset,
-    data::LabelCopies, engine::Cpu,
+    Engine, Error, Features, IndependentKDpps, KDpp, Method, PartitionDpp, Quota, SamplerOptions, Samples,
+    Subset, data::LabelCopies,
 };
 use pdpp_plot::{Axis, BarChart, Bars};
 
@@ -109,15 +109,15 @@ fn draw(
     let partition = copies.partition();
     let samples = match method {
         0 => IndependentKDpps::new(rows, partition, quota)?
-            .sampler(SamplerOptions::default(), &Cpu)?
+            .sampler(SamplerOptions::default(), &Engine::cpu())?
             .sample_many(DRAWS, seed),
         1 => match KDpp::new(rows, quota.low().iter().sum()) {
             Err(Error::SizeAboveRank { .. }) => return Ok(None),
-            k_dpp => k_dpp?.sampler(SamplerOptions::default(), &Cpu)?.sample_many(DRAWS, seed),
+            k_dpp => k_dpp?.sampler(SamplerOptions::default(), &Engine::cpu())?.sample_many(DRAWS, seed),
         },
         _ => match PartitionDpp::new(rows, partition, quota) {
             Err(Error::Infeasible { .. }) => return Ok(None),
-            dpp => dpp?.sampler(Method::Auto, &Cpu)?.sample_many(DRAWS, seed),
+            dpp => dpp?.sampler(Method::Auto, &Engine::cpu())?.sample_many(DRAWS, seed),
         },
     };
     Ok(Some(samples))

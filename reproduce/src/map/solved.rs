@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use nalgebra::DMatrix;
 use partition_dpp::{
-    Features, KDpp, Watch,
-    engine::Cpu,
+    Engine, Features, KDpp, Watch,
     map::{
         BranchAndBound, LazyGreedy, LocalSearch, Objective, Restarts, Solution, Solver, Termination,
         UpperBound,
@@ -31,15 +30,15 @@ pub(super) struct Solved {
 }
 
 /// The effort of the solvers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Effort<'a> {
+#[derive(Clone, Debug)]
+pub(super) struct Effort {
     pub(super) restarts: u64,
     pub(super) seed: u64,
     /// Time for the bounds.
     pub(super) limit: Duration,
     pub(super) exact: bool,
     /// Ends every solver; the caller then discards the part.
-    pub(super) watch: Watch<'a>,
+    pub(super) watch: Watch,
 }
 
 impl Solved {
@@ -50,22 +49,22 @@ impl Solved {
 }
 
 /// Runs all solvers on sets of a given size.
-pub(super) fn solve_size(features: &Features, size: usize, effort: Effort<'_>) -> Result<Solved, Failure> {
+pub(super) fn solve_size(features: &Features, size: usize, effort: Effort) -> Result<Solved, Failure> {
     solve(&KDpp::new(features, size)?, size, effort)
 }
 
 /// Runs all solvers on a model.
-pub(super) fn solve(model: &impl Objective, size: usize, effort: Effort<'_>) -> Result<Solved, Failure> {
+pub(super) fn solve(model: &impl Objective, size: usize, effort: Effort) -> Result<Solved, Failure> {
     let watch = effort.watch;
-    let greedy = LazyGreedy::default().solve_watched(model, &Cpu, &watch)?;
-    let climbed = LocalSearch::default().solve_watched(model, &Cpu, &watch)?;
+    let greedy = LazyGreedy::default().solve_watched(model, &Engine::cpu(), &watch)?;
+    let climbed = LocalSearch::default().solve_watched(model, &Engine::cpu(), &watch)?;
     let again = LocalSearch::default().with_restarts(Restarts::Count(effort.restarts)).with_seed(effort.seed);
-    let again = again.solve_watched(model, &Cpu, &watch)?;
+    let again = again.solve_watched(model, &Engine::cpu(), &watch)?;
     let bound = UpperBound::default().with_time_limit(effort.limit);
-    let mut upper_bound = bound.certify_watched(model, &Cpu, &watch)?.upper_bound;
+    let mut upper_bound = bound.certify_watched(model, &Engine::cpu(), &watch)?.upper_bound;
     let mut optimal = None;
     if effort.exact {
-        let best = BranchAndBound::default().solve_watched(model, &Cpu, &watch)?;
+        let best = BranchAndBound::default().solve_watched(model, &Engine::cpu(), &watch)?;
         if best.termination == Termination::Optimal {
             optimal = Some(best.log_det);
             upper_bound = best.upper_bound.unwrap_or(upper_bound).min(upper_bound);

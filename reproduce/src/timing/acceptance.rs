@@ -1,6 +1,6 @@
 //! The share of proposals that rejection accepts, with and without the tilt.
 
-use partition_dpp::{Features, KDpp, Method, PartitionDpp, engine::Cpu};
+use partition_dpp::{Engine, Features, KDpp, Method, PartitionDpp};
 
 use super::RandomParts;
 use crate::{
@@ -40,9 +40,9 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
         let features = stretched(&instance, longer)?;
         let RandomParts { partition, quota, .. } = &instance;
         let k_dpp = KDpp::new(&features, quota.low().iter().sum())?;
-        let plain = k_dpp.probability_of(partition, quota, &Cpu)?.value;
+        let plain = k_dpp.probability_of(partition, quota, &Engine::cpu())?.value;
         let dpp = PartitionDpp::new(&features, partition, quota)?;
-        let samples = dpp.sampler(Method::Rejection, &Cpu)?.sample_many(DRAWS, context.setup.seed);
+        let samples = dpp.sampler(Method::Rejection, &Engine::cpu())?.sample_many(DRAWS, context.setup.seed);
         let seen = samples.acceptance_observed();
         (least, least_tilted) = (least.min(plain), least_tilted.min(seen));
         table.rows.push(vec![

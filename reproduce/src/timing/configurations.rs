@@ -1,9 +1,6 @@
 //! The paper's eight configurations.
 
-use partition_dpp::{
-    IndependentKDpps, KDpp, Method, PartitionDpp, SamplerOptions,
-    engine::{Cpu, Engine},
-};
+use partition_dpp::{Engine, IndependentKDpps, KDpp, Method, PartitionDpp, SamplerOptions};
 
 use super::RandomParts;
 use crate::{
@@ -89,7 +86,7 @@ fn measure(context: &Context<'_>, (parts, size, each): (usize, usize, usize)) ->
     let instance = RandomParts::new(context, "timing", (parts, size), parts * size, each)?;
     let RandomParts { features, partition, quota } = &instance;
     let seed = context.setup.seed;
-    let by = |method: Method, engine: &dyn Engine| {
+    let by = |method: Method, engine: &Engine| {
         median_seconds(|| {
             let dpp = PartitionDpp::new(features, partition, quota)?;
             drop(dpp.sampler(method, engine)?.sample_many(1, seed));
@@ -99,7 +96,7 @@ fn measure(context: &Context<'_>, (parts, size, each): (usize, usize, usize)) ->
     let k_dpp = median_seconds(|| {
         drop(
             KDpp::new(features, quota.low().iter().sum())?
-                .sampler(SamplerOptions::default(), &Cpu)?
+                .sampler(SamplerOptions::default(), &Engine::cpu())?
                 .sample_many(1, seed),
         );
         Ok(())
@@ -107,13 +104,13 @@ fn measure(context: &Context<'_>, (parts, size, each): (usize, usize, usize)) ->
     let independent = median_seconds(|| {
         drop(
             IndependentKDpps::new(features, partition, quota)?
-                .sampler(SamplerOptions::default(), &Cpu)?
+                .sampler(SamplerOptions::default(), &Engine::cpu())?
                 .sample_many(1, seed),
         );
         Ok(())
     })?;
     let dpp = PartitionDpp::new(features, partition, quota)?;
-    let sampler = dpp.sampler(Method::Rejection, &Cpu)?;
+    let sampler = dpp.sampler(Method::Rejection, &Engine::cpu())?;
     let again = median_seconds(|| {
         drop(sampler.sample_many(1_000, seed));
         Ok(())
@@ -123,10 +120,10 @@ fn measure(context: &Context<'_>, (parts, size, each): (usize, usize, usize)) ->
         name,
         k_dpp,
         independent,
-        per_candidate: by(Method::PerCandidate, &Cpu)?,
+        per_candidate: by(Method::PerCandidate, &Engine::cpu())?,
         on_device,
-        interpolation: by(Method::Interpolation, &Cpu)?,
-        rejection: by(Method::Rejection, &Cpu)?,
+        interpolation: by(Method::Interpolation, &Engine::cpu())?,
+        rejection: by(Method::Rejection, &Engine::cpu())?,
         again,
     })
 }

@@ -1,6 +1,6 @@
 //! Time per sample against the number of items, and of parts.
 
-use partition_dpp::{Error, KDpp, Method, PartitionDpp, SamplerOptions, engine::Cpu};
+use partition_dpp::{Engine, Error, KDpp, Method, PartitionDpp, SamplerOptions};
 use pdpp_plot::{Axis, Chart, Mark, Point, Series};
 
 use super::RandomParts;
@@ -114,12 +114,12 @@ fn time(instance: &RandomParts, way: Way, seed: u64) -> Result<Option<f64>, Fail
     let dpp = PartitionDpp::new(features, partition, quota)?;
     let seconds = match way {
         Way::First(method) => median_seconds(|| {
-            drop(dpp.sampler(method, &Cpu)?.sample_many(1, seed));
+            drop(dpp.sampler(method, &Engine::cpu())?.sample_many(1, seed));
             Ok(())
         }),
         Way::Further => {
             const DRAWS: u64 = 200;
-            let sampler = dpp.sampler(Method::Rejection, &Cpu)?;
+            let sampler = dpp.sampler(Method::Rejection, &Engine::cpu())?;
             let all = median_seconds(|| {
                 drop(sampler.sample_many(DRAWS, seed));
                 Ok(())
@@ -129,7 +129,7 @@ fn time(instance: &RandomParts, way: Way, seed: u64) -> Result<Option<f64>, Fail
         Way::KDpp => median_seconds(|| {
             drop(
                 KDpp::new(features, quota.low().iter().sum())?
-                    .sampler(SamplerOptions::default(), &Cpu)?
+                    .sampler(SamplerOptions::default(), &Engine::cpu())?
                     .sample_many(1, seed),
             );
             Ok(())

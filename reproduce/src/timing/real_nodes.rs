@@ -1,7 +1,7 @@
 //! The accuracy of the paper's interpolation at real nodes, in f64.
 
 use nalgebra::{DMatrix, DVector};
-use partition_dpp::{Error, Method, PartitionDpp, engine::Cpu};
+use partition_dpp::{Engine, Error, Method, PartitionDpp};
 
 use super::RandomParts;
 use crate::{
@@ -29,9 +29,9 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
         let instance = RandomParts::new(context, "nodes", (2, size), 2 * size, each)?;
         let RandomParts { features, partition, quota } = &instance;
         let dpp = PartitionDpp::new(features, partition, quota)?;
-        let exact = dpp.inference(&Cpu)?.inclusion_probabilities()?.value[0];
+        let exact = dpp.inference(&Engine::cpu())?.inclusion_probabilities()?.value[0];
         let mut row = vec![Cell::text(&name), Cell::fixed(exact, 6)];
-        let sampler = dpp.sampler(Method::Rejection, &Cpu)?;
+        let sampler = dpp.sampler(Method::Rejection, &Engine::cpu())?;
         let tilt = sampler.tilt().unwrap_or(&[1.0, 1.0]);
         for (nodes, off_by) in [equispaced(size), chebyshev(size)].into_iter().zip(&mut off_by) {
             let found = included(&instance, &nodes, tilt, each)?;

@@ -1,6 +1,6 @@
 //! Table 1: the draws of 6-DPPs by light, and the law of their part counts.
 
-use partition_dpp::{KDpp, PartCounts, Quota, SamplerOptions, Subset, engine::Cpu};
+use partition_dpp::{Engine, KDpp, PartCounts, Quota, SamplerOptions, Subset};
 use pdpp_plot::Triangle;
 
 use super::{EACH, TOTAL, experiments::Experiment};
@@ -35,14 +35,15 @@ pub(super) fn run(context: &Context<'_>, all: &[Experiment], section: &mut Secti
         context.step(&format!("yale: {}", experiment.name))?;
         let Experiment { name, features, partition, .. } = experiment;
         let six = KDpp::new(features, TOTAL)?;
-        let sample =
-            six.sampler(SamplerOptions::default(), &Cpu)?.sample_many(1, context.setup.seed + number as u64);
+        let sample = six
+            .sampler(SamplerOptions::default(), &Engine::cpu())?
+            .sample_many(1, context.setup.seed + number as u64);
         let people = |part| Cell::text(people(experiment, &sample.subsets()[0], part));
         drawn.rows.push([Cell::text(name)].into_iter().chain((0..3).map(people)).collect());
 
-        let law = six.part_counts(partition, &Cpu)?;
+        let law = six.part_counts(partition, &Engine::cpu())?;
         let quota = Quota::each(partition, EACH)?;
-        let chance = six.probability_of(partition, &quota, &Cpu)?.value;
+        let chance = six.probability_of(partition, &quota, &Engine::cpu())?.value;
         let skew = skewed(&law);
         let means = law.means();
         let row = [Cell::text(name), Cell::percent(chance), Cell::percent(skew)];

@@ -1,7 +1,7 @@
 //! Table 2: the 6-DPP, independent 2-DPPs and the Partition-DPP side by side, and how often they repeat a person.
 
 use partition_dpp::{
-    IndependentKDpps, KDpp, Method, PartitionDpp, Quota, SamplerOptions, Samples, Subset, engine::Cpu,
+    Engine, IndependentKDpps, KDpp, Method, PartitionDpp, Quota, SamplerOptions, Samples, Subset,
 };
 use pdpp_plot::{Axis, BarChart, Bars};
 
@@ -136,11 +136,15 @@ fn draw(experiment: &Experiment, seed: u64) -> Result<[Samples; 3], Failure> {
     let Experiment { features, partition, .. } = experiment;
     let quota = Quota::each(partition, EACH)?;
     Ok([
-        KDpp::new(features, TOTAL)?.sampler(SamplerOptions::default(), &Cpu)?.sample_many(DRAWS, seed),
-        IndependentKDpps::new(features, partition, &quota)?
-            .sampler(SamplerOptions::default(), &Cpu)?
+        KDpp::new(features, TOTAL)?
+            .sampler(SamplerOptions::default(), &Engine::cpu())?
             .sample_many(DRAWS, seed),
-        PartitionDpp::new(features, partition, &quota)?.sampler(Method::Auto, &Cpu)?.sample_many(DRAWS, seed),
+        IndependentKDpps::new(features, partition, &quota)?
+            .sampler(SamplerOptions::default(), &Engine::cpu())?
+            .sample_many(DRAWS, seed),
+        PartitionDpp::new(features, partition, &quota)?
+            .sampler(Method::Auto, &Engine::cpu())?
+            .sample_many(DRAWS, seed),
     ])
 }
 

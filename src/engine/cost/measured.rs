@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Features, Result,
-    engine::{Cpu, Engine, GridRequest, Items, PhaseGrid, Rows},
+    engine::{Engine, GridRequest, Items, PhaseGrid, Rows},
     linalg,
     parallel::{map_ordered, map_ordered_mut, threads},
 };
@@ -193,7 +193,7 @@ impl Cached {
 /// Updates of a table of gains.
 fn updates(rows: &Rows<'_>) -> Result<()> {
     let direction = vec![1e-3; rows.features().dims()];
-    let mut table = Cpu.gain_table(rows, &vec![1.0; rows.len()])?;
+    let mut table = Engine::host().gain_table(rows, &vec![1.0; rows.len()])?;
     for _ in 0..UPDATES {
         black_box(table.update(Some(&direction))?);
     }
@@ -201,12 +201,12 @@ fn updates(rows: &Rows<'_>) -> Result<()> {
 }
 
 fn norms(rows: &Rows<'_>) -> Result<()> {
-    black_box(Cpu.row_norms(rows)?);
+    black_box(Engine::host().row_norms(rows)?);
     Ok(())
 }
 
 fn squares(rows: &Rows<'_>, factor: MatRef<'_, f64>) -> Result<()> {
-    black_box(Cpu.row_forms(rows, &vec![factor; rows.groups().len()])?);
+    black_box(Engine::host().row_forms(rows, &vec![factor; rows.groups().len()])?);
     Ok(())
 }
 
@@ -308,7 +308,7 @@ fn nodes() -> Result<f64> {
     let phases: Vec<c64> = (0..2 * NODES).map(|at| c64::new(angle(at).cos(), angle(at).sin())).collect();
     let grid = PhaseGrid { shares: &shares, phases: &phases };
     let grids = per_second(|| {
-        black_box(Cpu.grid_determinants(&grid, GridRequest::Determinants)?);
+        black_box(Engine::host().grid_determinants(&grid, GridRequest::Determinants)?);
         Ok(())
     })?;
     Ok(grids * NODES as f64 * entries(RANK as f64, CUBIC_NODES))

@@ -17,8 +17,8 @@ mod whiten_rows;
 use faer::{Mat, MatRef, c64};
 
 use super::{
-    CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms, GridPoint,
-    GridRequest, PhaseGrid, Precision, RowMap, Rows, SwapTable,
+    CandidateGrid, CandidateSums, Determinant, EngineInfo, FormGrid, GainTable, GridForms, GridPoint,
+    GridRequest, PhaseGrid, Precision, RowMap, Rows, SwapTable, Verbs,
 };
 use crate::Result;
 
@@ -33,7 +33,7 @@ pub(crate) fn pass_bytes(dims: usize, groups: usize, threads: usize) -> u64 {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cpu;
 
-impl Engine for Cpu {
+impl Verbs for Cpu {
     fn info(&self) -> EngineInfo {
         EngineInfo { name: "cpu", adapter: None, precision: Precision::F64 }
     }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{CandidateGrid, CandidateSums, Cpu, Engine, PhaseGrid},
+    engine::{CandidateGrid, CandidateSums, Engine, PhaseGrid},
     linalg::{Determinant, kernels::dot},
 };
 
@@ -121,5 +121,5 @@ impl Batch {
 fn on_host(candidates: &CandidateGrid<'_>, row: &[f64], node: usize) -> Result<f64> {
     let grid = PhaseGrid { shares: candidates.grid.shares, phases: candidates.grid.node(node) };
     let one = CandidateGrid { grid, coefficients: &candidates.coefficients[node..=node], rows: row };
-    Ok(Cpu.candidate_determinants(&one)?.sums[0])
+    Ok(Engine::host().candidate_determinants(&one)?.sums[0])
 }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{Cpu, Determinant, Engine, GridRequest, PhaseGrid},
+    engine::{Determinant, Engine, GridRequest, PhaseGrid},
 };
 
 /// The most bytes of inverses.
@@ -32,7 +32,7 @@ pub(super) fn grid_blocks(gpu: &Gpu, grid: &PhaseGrid<'_>, rows: MatRef<'_, f64>
     let context = gpu.context();
     let (count, size) = (rows.nrows(), grid.shares[0].nrows());
     if count * grid.nodes() == 0 {
-        return Cpu.grid_blocks(grid, rows);
+        return Engine::host().grid_blocks(grid, rows);
     }
     let bytes = 2 * size.max(count).pow(2) * size_of(context.precision);
     let fit = matrices_per_binding(context, bytes.max(per_node(context, grid.shares)))?;
@@ -148,7 +148,7 @@ impl Products<'_> {
                 } else {
                     // Too nearly singular for the device.
                     let phases = grid.node(all.len());
-                    Cpu.grid_blocks(&PhaseGrid { phases, ..*grid }, rows)?.swap_remove(0)
+                    Engine::host().grid_blocks(&PhaseGrid { phases, ..*grid }, rows)?.swap_remove(0)
                 });
             }
         }

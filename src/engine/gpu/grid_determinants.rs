@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{Cpu, Engine, GridPoint, GridRequest, PhaseGrid},
+    engine::{Engine, GridPoint, GridRequest, PhaseGrid},
     linalg::Determinant,
 };
 
@@ -127,7 +127,7 @@ pub(super) fn record_elimination(
 /// A node whose matrix is too nearly singular for the device.
 fn on_host(grid: &PhaseGrid<'_>, node: usize, request: GridRequest) -> Result<GridPoint> {
     let one = PhaseGrid { shares: grid.shares, phases: grid.node(node) };
-    Ok(Cpu.grid_determinants(&one, request)?.swap_remove(0))
+    Ok(Engine::host().grid_determinants(&one, request)?.swap_remove(0))
 }
 
 /// Bytes of a node besides its matrix, in the largest of their arrays.

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{Cpu, Engine, FormGrid, GridForms, GridRequest, PhaseGrid, Precision},
+    engine::{Engine, FormGrid, GridForms, GridRequest, PhaseGrid, Precision},
     linalg::Determinant,
 };
 
@@ -45,7 +45,7 @@ pub(super) fn grid_forms(
 ) -> Result<GridForms> {
     let context = gpu.context();
     if of.grid.nodes() == 0 || of.grid.shares[0].nrows() == 0 {
-        return Cpu.grid_forms(of, passed);
+        return Engine::host().grid_forms(of, passed);
     }
     let plan = Plan::new(context, &of.grid)?;
     // Another run, after one for which the device had no room, passes no node again.
@@ -80,7 +80,8 @@ fn with_singular(
         let (phases, coefficients) = (own(of.grid.phases), own(of.coefficients));
         let grid = PhaseGrid { shares: of.grid.shares, phases: &phases };
         // They have passed.
-        let found = Cpu.grid_forms(&FormGrid { grid, coefficients: &coefficients }, &|_| passed(0))?;
+        let found =
+            Engine::host().grid_forms(&FormGrid { grid, coefficients: &coefficients }, &|_| passed(0))?;
         forms.iter_mut().zip(found.forms).for_each(|(form, more)| *form += more);
         others = found.determinants;
     }

@@ -65,7 +65,7 @@ use self::{
 };
 use super::{
     Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms,
-    GridPoint, GridRequest, NodeFactors, NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable,
+    GridPoint, GridRequest, NodeFactors, NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, Verbs,
     cost::CardRates, proposals::ProposalDevice, slates::SlateDevice,
 };
 use crate::{Error, Result, error::DeviceProblem};
@@ -89,9 +89,9 @@ use crate::{Error, Result, error::DeviceProblem};
 ///
 /// # Examples
 /// ```
-/// use partition_dpp::{Error, engine::{Engine, gpu::{Gpu, GpuOptions}}, error::DeviceProblem};
+/// use partition_dpp::{Error, engine::gpu::{Gpu, GpuOptions}, error::DeviceProblem};
 /// match Gpu::new(&GpuOptions::default()) {
-///     Ok(gpu) => println!("{:?}", gpu.info()),
+///     Ok(gpu) => println!("{}", gpu.engine().info()),
 ///     Err(Error::Device(DeviceProblem::NoAdapter { reason })) => println!("the CPU, then: {reason}"),
 ///     Err(other) => panic!("{other}"),
 /// }
@@ -133,6 +133,12 @@ impl Gpu {
     /// requested, but is missing or inaccurate.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::on(device, queue, options)?))
+    }
+
+    /// The handle that models, samplers and solvers take.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        self.clone().into()
     }
 
     fn of(context: Context) -> Self {
@@ -246,7 +252,7 @@ fn words(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-impl Engine for Gpu {
+impl Verbs for Gpu {
     fn info(&self) -> EngineInfo {
         self.context().info()
     }

@@ -11,7 +11,7 @@ use super::{AdapterSummary, Gpu, copy_rate, options::kind_of};
 use crate::{
     Features, Result,
     engine::{
-        Engine, Items, Precision, Rows,
+        Items, Precision, Rows, Verbs,
         cost::{CardKind, CardRates},
     },
 };

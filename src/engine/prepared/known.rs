@@ -15,8 +15,8 @@ const LEFT: f64 = 1e-4;
 const FEW: f64 = 0.05;
 
 /// A group of rows that consists of all rows of some parts but a few.
-pub(super) struct Known<'r, 'a> {
-    prepared: &'r Prepared<'a>,
+pub(super) struct Known<'r> {
+    prepared: &'r Prepared,
     group: Group<'r>,
     parts: Vec<KnownPart>,
 }
@@ -30,8 +30,8 @@ struct KnownPart {
     missing: Vec<u32>,
 }
 
-impl<'r, 'a> Known<'r, 'a> {
-    pub(super) fn of(prepared: &'r Prepared<'a>, features: &Features, group: Group<'r>) -> Option<Self> {
+impl<'r> Known<'r> {
+    pub(super) fn of(prepared: &'r Prepared, features: &Features, group: Group<'r>) -> Option<Self> {
         if !features.has_rows_of(&prepared.features) {
             return None;
         }

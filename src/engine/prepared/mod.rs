@@ -9,7 +9,7 @@ use faer::{Mat, MatRef, c64};
 use self::known::Known;
 use super::{
     Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms,
-    GridPoint, GridRequest, Group, Items, NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable,
+    GridPoint, GridRequest, Group, Items, NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable, Verbs,
     in_double, proposals::ProposalDevice, slates::SlateDevice,
 };
 use crate::{Error, Features, Partition, Result, data::check_partition, linalg, watch::Step};
@@ -38,12 +38,13 @@ use crate::{Error, Features, Partition, Result, data::check_partition, linalg, w
 /// A catalogue that is asked for other quotas, and grows:
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine::{Cpu, Prepared}};
+/// use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine::Prepared, Engine};
 /// let mut values: Vec<f64> = (0..4000).map(|i| f64::from(i * i % 97)).collect();
 /// let mut labels = vec!["a", "b"].repeat(500);
 /// let features = Features::from_rows(1000, 4, values.clone())?;
 /// let partition = Partition::from_labels(&labels)?;
-/// let engine = Prepared::new(&features, &partition, &Cpu)?;
+/// let prepared = Prepared::new(&features, &partition, &Engine::cpu())?;
+/// let engine = Engine::from(prepared.clone());
 /// for counts in [[1, 1], [2, 1], [0, 3]] {
 ///     let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, counts)?)?;
 ///     let sampler = dpp.excluding(&[17])?.sampler(Method::Auto, &engine)?;
@@ -53,14 +54,14 @@ use crate::{Error, Features, Partition, Result, data::check_partition, linalg, w
 /// values.extend([1.0, 2.0, 3.0, 4.0]);
 /// labels.push("b");
 /// let (features, partition) = (Features::from_rows(1001, 4, values)?, Partition::from_labels(&labels)?);
-/// let engine = engine.extended(&features, &partition)?;
+/// let engine = Engine::from(prepared.extended(&features, &partition)?);
 /// # let quota = Quota::new(&partition, [1, 1])?;
 /// # PartitionDpp::new(&features, &partition, &quota)?.sampler(Method::Auto, &engine)?;
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
-pub struct Prepared<'a> {
-    engine: &'a dyn Engine,
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    engine: Engine,
     features: Features,
     partition: Partition,
     /// s_l, powers of two; zero for parts without rows so far.
@@ -76,15 +77,15 @@ const REGULAR: f64 = 1e-9;
 /// What rounding may take from a leverage.
 const MARGIN: f64 = 1.001;
 
-impl<'a> Prepared<'a> {
+impl Prepared {
     /// Passes over the rows of all parts.
     ///
     /// # Errors
     /// [`Error::LabelCount`]; those of the engine.
-    pub fn new(features: &Features, partition: &Partition, engine: &'a dyn Engine) -> Result<Self> {
+    pub fn new(features: &Features, partition: &Partition, engine: &Engine) -> Result<Self> {
         check_partition(features, partition)?;
         let nothing = Self {
-            engine,
+            engine: engine.clone(),
             features: features.clone(),
             partition: partition.clone(),
             scales: vec![0.0; partition.parts()],
@@ -149,7 +150,7 @@ impl<'a> Prepared<'a> {
         }
         let group = |&part: &usize| Group { items: Items::Listed(new(part)), scale: self.scales[part] };
         let rows = Rows::with_scales(&self.features, parts.iter().map(group).collect());
-        let engine = in_double(self.engine);
+        let engine = in_double(&self.engine);
         for (&part, gram) in parts.iter().zip(engine.part_grams(&rows, None)?) {
             self.grams[part] += gram;
         }
@@ -167,12 +168,12 @@ impl<'a> Prepared<'a> {
 
     /// The engine beneath.
     #[must_use]
-    pub fn beneath(&self) -> &'a dyn Engine {
-        self.engine
+    pub fn beneath(&self) -> &Engine {
+        &self.engine
     }
 
     /// What is known of these rows, group by group; `None` if something is not.
-    fn known<'r>(&'r self, rows: &'r Rows<'_>) -> Option<Vec<Known<'r, 'a>>> {
+    fn known<'r>(&'r self, rows: &'r Rows<'_>) -> Option<Vec<Known<'r>>> {
         rows.groups().iter().map(|group| Known::of(self, rows.features(), *group)).collect()
     }
 
@@ -194,7 +195,7 @@ fn is_orthonormal(factor: MatRef<'_, f64>) -> bool {
     (0..product.nrows()).flat_map(|i| (0..=i).map(move |j| (i, j))).all(|at| off(at) < 1e-10)
 }
 
-impl Engine for Prepared<'_> {
+impl Verbs for Prepared {
     fn info(&self) -> EngineInfo {
         self.engine.info()
     }
@@ -211,7 +212,7 @@ impl Engine for Prepared<'_> {
         self.engine.proceed_after_steps(step, steps)
     }
 
-    fn stand_in(&self) -> &dyn Engine {
+    fn stand_in(&self) -> Option<&Engine> {
         self.engine.stand_in()
     }
 

@@ -15,7 +15,7 @@ struct FreeCounts<'l> {
     table: &'l dyn Fn() -> Result<PartCounts>,
 }
 
-impl<'a> KDpp {
+impl KDpp {
     /// The probability that a quota is met by chance; 0 if it has another total.
     ///
     /// ```text
@@ -32,7 +32,7 @@ impl<'a> KDpp {
         &self,
         partition: &Partition,
         quota: &Quota,
-        engine: &'a dyn Engine,
+        engine: &Engine,
     ) -> Result<Estimate<f64>> {
         check_labels(self.ground.features(), partition, quota)?;
         let never = Ok(Estimate { value: 0.0, error: 0.0 });
@@ -49,7 +49,7 @@ impl<'a> KDpp {
     }
 }
 
-impl<'a> Dpp {
+impl Dpp {
     /// The probability that a quota is met by chance, including its total if it has one.
     ///
     /// ```text
@@ -62,12 +62,12 @@ impl<'a> Dpp {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Dpp, Features, Partition, Quota, engine};
+    /// use partition_dpp::{Dpp, Features, Partition, Quota, Engine};
     /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 2.0])?;
     /// let partition = Partition::from_labels(&["a", "b"])?;
     /// let quota = Quota::new(&partition, [0..=1, 1..=1])?;
     /// // Orthogonal rows are chosen independently, with probability ½ and ⅘.
-    /// let chance = Dpp::new(&features)?.probability_of(&partition, &quota, &engine::Cpu)?;
+    /// let chance = Dpp::new(&features)?.probability_of(&partition, &quota, &Engine::cpu())?;
     /// assert!((chance.value - 0.8).abs() < 1e-12);
     /// # Ok(()) }
     /// ```
@@ -75,7 +75,7 @@ impl<'a> Dpp {
         &self,
         partition: &Partition,
         quota: &Quota,
-        engine: &'a dyn Engine,
+        engine: &Engine,
     ) -> Result<Estimate<f64>> {
         check_labels(self.ground.features(), partition, quota)?;
         let law = FreeCounts {
@@ -87,14 +87,9 @@ impl<'a> Dpp {
     }
 }
 
-impl<'a> FreeCounts<'a> {
+impl FreeCounts<'_> {
     /// Z of the quota over that of the law.
-    fn probability_of(
-        &self,
-        partition: &Partition,
-        quota: &Quota,
-        engine: &'a dyn Engine,
-    ) -> Result<Estimate<f64>> {
+    fn probability_of(&self, partition: &Partition, quota: &Quota, engine: &Engine) -> Result<Estimate<f64>> {
         let dpp = match PartitionDpp::over(self.ground.clone(), partition, quota, dependence(self.ground)) {
             Err(error) if is_impossible(&error) => return self.never(),
             // All items of a part, in a kernel whose factor cannot distinguish them.

@@ -23,7 +23,7 @@ pub struct EstimatedProbability {
     pub ended: Option<Ended>,
 }
 
-impl<'a> KDpp {
+impl KDpp {
     /// The probability that a quota is met by chance, with any number of parts, from weighted draws.
     ///
     /// # Errors
@@ -34,8 +34,8 @@ impl<'a> KDpp {
         partition: &Partition,
         quota: &Quota,
         options: EstimateOptions,
-        engine: &'a dyn Engine,
-        watch: &Watch<'_>,
+        engine: &Engine,
+        watch: &Watch,
     ) -> Result<EstimatedProbability> {
         check_labels(self.ground.features(), partition, quota)?;
         if quota.total().is_some_and(|total| total != self.size()) {
@@ -47,7 +47,7 @@ impl<'a> KDpp {
     }
 }
 
-impl<'a> Dpp {
+impl Dpp {
     /// The probability that a quota is met by chance, with any number of parts, from weighted draws.
     ///
     /// # Errors
@@ -56,13 +56,13 @@ impl<'a> Dpp {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Dpp, Features, Partition, Quota, Watch, engine::Cpu, sample::EstimateOptions};
+    /// use partition_dpp::{Dpp, Features, Partition, Quota, Watch, Engine, sample::EstimateOptions};
     /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 2.0])?;
     /// let partition = Partition::from_labels(&["a", "b"])?;
     /// let quota = Quota::new(&partition, [0..=1, 1..=1])?;
     /// // Orthogonal rows are chosen independently, with probability ½ and ⅘.
     /// let (options, watch) = (EstimateOptions::default(), Watch::default());
-    /// let chance = Dpp::new(&features)?.estimated_probability_of(&partition, &quota, options, &Cpu, &watch)?;
+    /// let chance = Dpp::new(&features)?.estimated_probability_of(&partition, &quota, options, &Engine::cpu(), &watch)?;
     /// let found = chance.probability;
     /// assert!((found.value - 0.8).abs() < 5.0 * found.standard_error);
     /// # Ok(()) }
@@ -72,8 +72,8 @@ impl<'a> Dpp {
         partition: &Partition,
         quota: &Quota,
         options: EstimateOptions,
-        engine: &'a dyn Engine,
-        watch: &Watch<'_>,
+        engine: &Engine,
+        watch: &Watch,
     ) -> Result<EstimatedProbability> {
         check_labels(self.ground.features(), partition, quota)?;
         let all = self.inference(engine)?.log_partition_function();
@@ -93,7 +93,7 @@ fn estimated(
     (partition, quota): (&Partition, &Quota),
     all: Estimate<f64>,
     options: EstimateOptions,
-    (engine, watch): (&dyn Engine, &Watch<'_>),
+    (engine, watch): (&Engine, &Watch),
 ) -> Result<EstimatedProbability> {
     let dpp = match PartitionDpp::over(ground.clone(), partition, quota, dependence(ground)) {
         Err(error) if is_impossible(&error) => return Ok(NEVER),

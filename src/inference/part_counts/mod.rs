@@ -25,10 +25,10 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Partition, engine};
+/// use partition_dpp::{Features, KDpp, Partition, Engine};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
-/// let law = KDpp::new(&features, 2)?.part_counts(&partition, &engine::Cpu)?;
+/// let law = KDpp::new(&features, 2)?.part_counts(&partition, &Engine::cpu())?;
 /// // det K over {0,1}, {2,3}: ¼ and 1, of 3½ in all.
 /// assert!((law.probability(&[2, 0]) - 0.25 / 3.5).abs() < 1e-12);
 /// assert!((law.probability(&[0, 2]) - 1.0 / 3.5).abs() < 1e-12);
@@ -117,7 +117,7 @@ impl Parts {
     }
 
     /// The law if every item is forced.
-    fn forced(&self, engine: &dyn Engine) -> PartCounts {
+    fn forced(&self, engine: &Engine) -> PartCounts {
         PartCounts { entries: vec![(self.included.clone(), 1.0)], error: 0.0, engine: engine.info() }
     }
 }
@@ -132,12 +132,12 @@ impl Dpp {
     /// - [`Error::LabelCount`](crate::Error::LabelCount) if the partition has another number of items;
     /// - [`Error::NodeBudget`](crate::Error::NodeBudget) past [`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET);
     /// - those of [`Dpp::inference`].
-    pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
+    pub fn part_counts(&self, partition: &Partition, engine: &Engine) -> Result<PartCounts> {
         let graded = |law: &Self| law.graded(engine);
         accurately(self, graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)
     }
 
-    fn part_counts_as_given(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
+    fn part_counts_as_given(&self, partition: &Partition, engine: &Engine) -> Result<PartCounts> {
         let parts = Parts::of(&self.ground, partition)?;
         let open = parts.open();
         if open.is_empty() || self.ground.dims_left() == 0 {

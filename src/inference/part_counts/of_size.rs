@@ -29,12 +29,12 @@ impl KDpp {
     /// - [`Error::LabelCount`] if the partition has another number of items;
     /// - [`Error::NodeBudget`] past a fiftieth of [`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET);
     /// - those of [`KDpp::inference`].
-    pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
+    pub fn part_counts(&self, partition: &Partition, engine: &Engine) -> Result<PartCounts> {
         let graded = |law: &Self| law.graded(engine);
         accurately(self, graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)
     }
 
-    fn part_counts_as_given(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
+    fn part_counts_as_given(&self, partition: &Partition, engine: &Engine) -> Result<PartCounts> {
         let parts = Parts::of(&self.ground, partition)?;
         let (open, k) = (parts.open(), self.free_size());
         if k == 0 || open.is_empty() {
@@ -65,7 +65,7 @@ impl KDpp {
 
 /// Pr(counts = c and |S| = k) for every c of k items from the chosen groups.
 fn size_coefficients(
-    engine: &dyn Engine,
+    engine: &Engine,
     function: &GeneratingFunction,
     chosen: &[usize],
     sizes: &[usize],

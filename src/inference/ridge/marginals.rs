@@ -67,7 +67,7 @@ impl RidgeNodes {
     /// Sets the probabilities of the items of all groups; returns their error.
     pub(super) fn set_probabilities(
         &self,
-        engine: &dyn Engine,
+        engine: &Engine,
         free: &FreeRidge,
         log_weights: &[f64],
         out: &mut [f64],
@@ -111,7 +111,7 @@ impl RidgeNodes {
     /// Adds Σ Re b_i u_iᵀ W u_i.
     fn add_drawn(
         &self,
-        engine: &dyn Engine,
+        engine: &Engine,
         free: &FreeRidge,
         log_weights: &[f64],
         sums: &[Sums],
@@ -149,7 +149,7 @@ impl RidgeNodes {
     /// Calls `add` with u_iᵀ W_l u_i for the items of every group that has a W_l, as the difference of two squares.
     fn add_forms(
         &self,
-        engine: &dyn Engine,
+        engine: &Engine,
         forms: &[Option<Mat<f64>>],
         mut add: impl FnMut(usize, usize, f64),
     ) -> Result<()> {

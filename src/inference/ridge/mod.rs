@@ -24,17 +24,17 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, Quota, RidgeDpp, engine};
+/// use partition_dpp::{Features, Partition, Quota, RidgeDpp, Engine};
 /// let features = Features::from_rows(2, 1, vec![1.0, 2.0])?;
 /// let partition = Partition::from_labels(&["a", "a"])?;
 /// let dpp = RidgeDpp::new(&features, 1.0, &partition, &Quota::new(&partition, [1])?)?;
 /// // 1 + 1 against 4 + 1.
-/// let marginals = dpp.inference(&engine::Cpu)?.inclusion_probabilities()?;
+/// let marginals = dpp.inference(&Engine::cpu())?.inclusion_probabilities()?;
 /// assert!((marginals.value[1] - 5.0 / 7.0).abs() < 1e-12);
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
-pub struct RidgeInference<'a> {
+pub struct RidgeInference {
     dpp: RidgeDpp,
     free: FreeRidge,
     /// ln of the weights of the parts that leave a choice.
@@ -42,10 +42,10 @@ pub struct RidgeInference<'a> {
     /// `None` if no part does.
     nodes: Option<RidgeNodes>,
     log_z: Estimate<f64>,
-    engine: &'a dyn Engine,
+    engine: Engine,
 }
 
-impl<'a> RidgeDpp {
+impl RidgeDpp {
     /// Computes ln Z; inclusion probabilities on demand.
     ///
     /// # Cost
@@ -61,20 +61,34 @@ impl<'a> RidgeDpp {
     /// # Errors
     /// - [`Error::NodeBudget`], with the number of nodes: they multiply over parts;
     /// - [`Error::Eigen`], [`Error::IllConditioned`], and those of the engine.
-    pub fn inference(&self, engine: &'a dyn Engine) -> Result<RidgeInference<'a>> {
+    pub fn inference(&self, engine: &Engine) -> Result<RidgeInference> {
         let free = self.free_ridge()?;
         if free.groups.is_empty() {
             let log_z =
                 self.log_weight(&free.certain.iter().map(|&item| item as usize).collect::<Vec<_>>())?;
             let (log_weights, nodes) = (Vec::new(), None);
-            return Ok(RidgeInference { dpp: self.clone(), free, log_weights, nodes, log_z, engine });
+            return Ok(RidgeInference {
+                dpp: self.clone(),
+                free,
+                log_weights,
+                nodes,
+                log_z,
+                engine: engine.clone(),
+            });
         }
         let log_weights = ridge_tilt(engine, &free)?;
         let drawn = free.drawn(&log_weights)?;
         let new = |drawn: &_| RidgeNodes::new(engine, &free, &log_weights, drawn);
         let nodes = accurately(&drawn, |drawn| drawn.graded(engine), new, |nodes| nodes.log_sum.error)?;
         let log_z = nodes.log_sum;
-        Ok(RidgeInference { dpp: self.clone(), free, log_weights, nodes: Some(nodes), log_z, engine })
+        Ok(RidgeInference {
+            dpp: self.clone(),
+            free,
+            log_weights,
+            nodes: Some(nodes),
+            log_z,
+            engine: engine.clone(),
+        })
     }
 
     /// The probability that a set meets the quota by chance: among sets of the same total if the quota has one, and of any
@@ -90,15 +104,15 @@ impl<'a> RidgeDpp {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, Partition, Quota, RidgeDpp, engine};
+    /// use partition_dpp::{Features, Partition, Quota, RidgeDpp, Engine};
     /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 2.0])?;
     /// let partition = Partition::from_labels(&["a", "b"])?;
     /// let dpp = RidgeDpp::new(&features, 1.0, &partition, &Quota::new(&partition, [0..=1, 1..=1])?)?;
     /// // Orthogonal rows are chosen independently, with probability ⅔ and ⅚.
-    /// assert!((dpp.probability_by_chance(&engine::Cpu)?.value - 5.0 / 6.0).abs() < 1e-12);
+    /// assert!((dpp.probability_by_chance(&Engine::cpu())?.value - 5.0 / 6.0).abs() < 1e-12);
     /// # Ok(()) }
     /// ```
-    pub fn probability_by_chance(&self, engine: &'a dyn Engine) -> Result<Estimate<f64>> {
+    pub fn probability_by_chance(&self, engine: &Engine) -> Result<Estimate<f64>> {
         let (met, all) = (self.inference(engine)?.log_z, self.without_quota()?.inference(engine)?.log_z);
         let value = (met.value - all.value).exp().min(1.0);
         Ok(Estimate { value, error: value * (met.error + all.error) })
@@ -123,7 +137,7 @@ impl<'a> RidgeDpp {
     }
 }
 
-impl RidgeInference<'_> {
+impl RidgeInference {
     /// The engine that computes.
     #[must_use]
     pub fn engine(&self) -> EngineInfo {
@@ -170,7 +184,7 @@ impl RidgeInference<'_> {
         let mut error = 0.0;
         if let Some(nodes) = &self.nodes {
             error =
-                nodes.set_probabilities(self.engine, &self.free, &self.log_weights, &mut probabilities)?;
+                nodes.set_probabilities(&self.engine, &self.free, &self.log_weights, &mut probabilities)?;
         }
         Ok(Estimate { value: probabilities, error })
     }

@@ -54,7 +54,7 @@ pub(super) struct Value {
 impl RidgeNodes {
     /// Of a law that leaves a choice.
     pub(super) fn new(
-        engine: &dyn Engine,
+        engine: &Engine,
         free: &FreeRidge,
         log_weights: &[f64],
         drawn: &DrawnDpp,
@@ -105,7 +105,7 @@ impl RidgeNodes {
     }
 
     /// The sum, and its error.
-    fn summed(&self, engine: &dyn Engine) -> Result<Estimate<f64>> {
+    fn summed(&self, engine: &Engine) -> Result<Estimate<f64>> {
         let mut values = Vec::with_capacity(self.torus.nodes());
         self.visit(engine, GridRequest::Determinants, |_, _, value| values.push(value.phi))?;
         let found = self.torus.extracted(&values, &self.extractors, self.rank(), Precision::F64);
@@ -126,7 +126,7 @@ impl RidgeNodes {
     /// Calls `visit` with every node, its turns, φ, and P⁻¹ on request.
     pub(super) fn visit(
         &self,
-        engine: &dyn Engine,
+        engine: &Engine,
         request: GridRequest,
         mut visit: impl FnMut(usize, &[Turn], Value),
     ) -> Result<()> {
@@ -195,7 +195,7 @@ fn add(sum: &mut Mat<c64>, term: impl Fn(usize, usize) -> c64) {
 /// E|S∩P_l| = Σ p_i + Σ (1 − p_i) ‖u_i‖²
 /// ```
 fn means(
-    engine: &dyn Engine,
+    engine: &Engine,
     free: &FreeRidge,
     log_weights: &[f64],
     drawn: &DrawnDpp,

@@ -146,7 +146,7 @@ impl TurnedGroup {
     /// # Cost
     /// Two passes over the rows of every group for each of its angles, unless all items have the same quality.
     pub(super) fn all(
-        engine: &dyn Engine,
+        engine: &Engine,
         free: &FreeRidge,
         log_weights: &[f64],
         drawn: &DrawnDpp,
@@ -188,7 +188,7 @@ impl TurnedGroup {
 
 /// The shares of every group at its angles, from the rows.
 fn measured(
-    engine: &dyn Engine,
+    engine: &Engine,
     free: &FreeRidge,
     log_weights: &[f64],
     drawn: &DrawnDpp,

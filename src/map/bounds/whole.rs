@@ -24,7 +24,7 @@ use crate::{
 /// All candidates, group after group.
 struct Whole<'a> {
     candidates: &'a Candidates<'a>,
-    engine: &'a dyn Engine,
+    engine: &'a Engine,
     rows: &'a Rows<'a>,
     choices: Choices,
     /// ‖v_i‖² of the scaled rows, before projection.
@@ -86,7 +86,7 @@ pub(crate) fn places(candidates: &Candidates<'_>) -> Vec<Place> {
 /// 2mn² for each of about ten to thirty rounds.
 pub(crate) fn relax_whole(
     candidates: &Candidates<'_>,
-    engine: &dyn Engine,
+    engine: &Engine,
     start: &[Place],
     enough: &dyn Fn(f64, f64) -> bool,
 ) -> Result<Relaxed> {
@@ -141,7 +141,7 @@ pub(crate) struct OnePass {
 ///
 /// # Cost
 /// 2mn².
-pub(crate) fn one_pass_over_whole(candidates: &Candidates<'_>, engine: &dyn Engine) -> Result<OnePass> {
+pub(crate) fn one_pass_over_whole(candidates: &Candidates<'_>, engine: &Engine) -> Result<OnePass> {
     let engine = in_double(engine);
     let rows = candidates.rows();
     let map = candidates.ground.beyond().map(Mat::as_ref);

@@ -11,7 +11,7 @@ use crate::map::{Place, bounds::Subproblem, watch::Clock};
 ///
 /// # Cost
 /// O(k³ + k²m) per move.
-pub(in crate::map) fn improve(problem: &Subproblem, set: Vec<Place>, clock: &Clock<'_>) -> Vec<Place> {
+pub(in crate::map) fn improve(problem: &Subproblem, set: Vec<Place>, clock: &Clock) -> Vec<Place> {
     const LEAST_GAIN: f64 = 1e-9;
     const MOST_MOVES: usize = 1000;
     let mut chosen: Vec<usize> = Vec::with_capacity(set.len());

@@ -49,9 +49,9 @@ const TOLERANCE: f64 = 1e-9;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine, map::{BranchAndBound, Termination, Solver}};
+/// use partition_dpp::{Features, KDpp, Engine, map::{BranchAndBound, Termination, Solver}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.2])?;
-/// let solution = BranchAndBound::default().solve(&KDpp::new(&features, 2)?, &engine::Cpu)?;
+/// let solution = BranchAndBound::default().solve(&KDpp::new(&features, 2)?, &Engine::cpu())?;
 /// assert_eq!(solution.subset.as_slice(), [0, 3]);
 /// assert_eq!(solution.termination, Termination::Optimal);
 /// assert!(solution.gap().unwrap() <= 1e-9);
@@ -99,7 +99,7 @@ impl<M: Objective> Solver<M> for BranchAndBound {
     ///
     /// # Errors
     /// Those of the engine; [`Error::Eigen`].
-    fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &M, engine: &Engine, watch: &Watch) -> Result<Solution> {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         let above = candidates.ground.above()?;

@@ -30,9 +30,9 @@ pub(super) struct Run<'c> {
     given: &'c Candidates<'c>,
     /// The candidates that are bounded: the same, or those of a ground set above.
     pub(super) candidates: &'c Candidates<'c>,
-    pub(super) engine: &'c dyn Engine,
+    pub(super) engine: &'c Engine,
     pub(super) tolerance: f64,
-    pub(super) clock: &'c Clock<'c>,
+    pub(super) clock: &'c Clock,
     incumbent: Incumbent,
     /// No set is worth more.
     bound: f64,
@@ -45,9 +45,9 @@ impl<'c> Run<'c> {
     pub(super) fn new(
         given: &'c Candidates<'c>,
         candidates: &'c Candidates<'c>,
-        engine: &'c dyn Engine,
+        engine: &'c Engine,
         tolerance: f64,
-        clock: &'c Clock<'c>,
+        clock: &'c Clock,
     ) -> Self {
         Self {
             given,

@@ -68,7 +68,7 @@ pub(super) fn search(
     first: (Method, f64),
     incumbent: &mut Incumbent,
     tolerance: f64,
-    clock: &Clock<'_>,
+    clock: &Clock,
 ) -> Result<Searched> {
     let (method, bound) = first;
     let start = Node { included: Vec::new(), undecided: root.places.clone(), x: Vec::new(), method, bound };

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Result, Subset, Watch,
-    engine::{Cpu, Engine},
+    engine::Engine,
     model::Demand,
     similarity::{Factor, FeatureScalar, NextRow},
 };
@@ -44,7 +44,7 @@ impl Solver<KernelModel<'_>> for Greedy {
     ///
     /// # Errors
     /// [`Error::Kernel`](crate::Error::Kernel) for entries that are not finite.
-    fn solve_watched(&self, model: &KernelModel<'_>, _: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &KernelModel<'_>, _: &Engine, watch: &Watch) -> Result<Solution> {
         Ok(pick(model, Update::Every, &watch.start(None))?.solution(model))
     }
 }
@@ -56,7 +56,7 @@ impl Solver<KernelModel<'_>> for LazyGreedy {
     ///
     /// # Errors
     /// Those of [`Greedy`].
-    fn solve_watched(&self, model: &KernelModel<'_>, _: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &KernelModel<'_>, _: &Engine, watch: &Watch) -> Result<Solution> {
         Ok(pick(model, Update::Needed, &watch.start(None))?.solution(model))
     }
 }
@@ -110,13 +110,13 @@ impl KernelModel<'_> {
             upper_bound: None,
             termination,
             stats,
-            engine: Cpu.info(),
+            engine: Engine::host().info(),
         }
     }
 }
 
 /// The greedy set of a model.
-pub(super) fn pick<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock<'_>) -> Result<Picked<'k>> {
+pub(super) fn pick<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Picked<'k>> {
     let items: usize = model.groups.iter().map(Vec::len).sum();
     let most = model.counts.most;
     let factor = model.included_factor(most)?;
@@ -135,7 +135,7 @@ fn in_single<'k>(
     model: &KernelModel<'k>,
     start: Picked<'k>,
     update: Update,
-    clock: &Clock<'_>,
+    clock: &Clock,
 ) -> Result<Picked<'k>> {
     match Picks::<f32>::new(model, start, update).run(clock)? {
         Outcome::Done(picked) => Ok(picked),
@@ -192,13 +192,13 @@ impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
     }
 
     /// Runs to the end.
-    fn finish(self, clock: &Clock<'_>) -> Result<Picked<'k>> {
+    fn finish(self, clock: &Clock) -> Result<Picked<'k>> {
         match self.run(clock)? {
             Outcome::Done(picked) | Outcome::Unclear(picked) => Ok(picked),
         }
     }
 
-    fn run(mut self, clock: &Clock<'_>) -> Result<Outcome<'k>> {
+    fn run(mut self, clock: &Clock) -> Result<Outcome<'k>> {
         let rank = self.picked.factor.kernel().rank_at_most();
         while self.demands.iter().any(|&demand| demand > Demand::Full) && self.picked.factor.len() < rank {
             clock.report(self.model.log_det(&self.picked.factor), None, self.picked.places.len() as u64);

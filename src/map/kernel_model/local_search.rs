@@ -22,7 +22,7 @@ impl Solver<KernelModel<'_>> for LocalSearch {
     ///
     /// # Errors
     /// [`Error::NotPositive`] for an ε that is not positive; [`Error::Kernel`] for entries that are not finite.
-    fn solve_watched(&self, model: &KernelModel<'_>, _: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &KernelModel<'_>, _: &Engine, watch: &Watch) -> Result<Solution> {
         let epsilon = self.epsilon;
         if !(epsilon > 0.0 && epsilon.is_finite()) {
             return Err(Error::NotPositive { what: "epsilon", value: epsilon });
@@ -36,7 +36,7 @@ impl Solver<KernelModel<'_>> for LocalSearch {
     }
 }
 
-fn climb(model: &KernelModel<'_>, greedy: Picked<'_>, epsilon: f64, clock: &Clock<'_>) -> Result<Solution> {
+fn climb(model: &KernelModel<'_>, greedy: Picked<'_>, epsilon: f64, clock: &Clock) -> Result<Solution> {
     let mut stats = Stats { gains: greedy.log_gains, ..Stats::default() };
     let improves = |ratio: f64| ratio - 1.0 > epsilon / model.counts.most.max(1) as f64;
     let (mut places, mut factor) = (greedy.places, greedy.factor);

@@ -39,13 +39,13 @@ const NOTHING: f64 = 1e-12;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, Quota, engine::Cpu, map::{KernelModel, LazyGreedy, Solver}};
+/// use partition_dpp::{Features, Partition, Quota, Engine, map::{KernelModel, LazyGreedy, Solver}};
 /// use partition_dpp::similarity::{Bandwidth, RbfKernel};
 /// let features = Features::from_rows(5, 1, vec![0.0, 0.1, 2.0, 2.1, 5.0])?;
 /// let kernel = RbfKernel::new(&features, Bandwidth::Exactly(1.0))?;
 /// let partition = Partition::from_labels(&["a", "a", "a", "b", "b"])?;
 /// let quota = Quota::new(&partition, [2, 1])?;
-/// let solution = LazyGreedy::default().solve(&KernelModel::new(&kernel, &partition, &quota)?, &Cpu)?;
+/// let solution = LazyGreedy::default().solve(&KernelModel::new(&kernel, &partition, &quota)?, &Engine::cpu())?;
 /// assert_eq!(solution.subset.as_slice(), [0, 2, 4]);
 /// # Ok(()) }
 /// ```
@@ -137,12 +137,12 @@ impl<'a> KernelModel<'a> {
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, engine::Cpu, map::{Greedy, KernelModel, Solver}};
+    /// use partition_dpp::{Features, Engine, map::{Greedy, KernelModel, Solver}};
     /// use partition_dpp::similarity::{Bandwidth, RbfKernel};
     /// let features = Features::from_rows(3, 1, vec![0.0, 0.1, 5.0])?;
     /// let kernel = RbfKernel::new(&features, Bandwidth::Exactly(1.0))?;
     /// let model = KernelModel::of_size(&kernel, 2)?.with_log_quality(&[0.0, 1.0, 0.0])?;
-    /// assert_eq!(Greedy::default().solve(&model, &Cpu)?.subset.as_slice(), [1, 2]);
+    /// assert_eq!(Greedy::default().solve(&model, &Engine::cpu())?.subset.as_slice(), [1, 2]);
     /// # Ok(()) }
     /// ```
     ///

@@ -58,7 +58,7 @@ impl<'m, 'k> Swaps<'m, 'k> {
         model: &'m KernelModel<'k>,
         places: &[Place],
         factor: &Factor<'_>,
-        clock: &Clock<'_>,
+        clock: &Clock,
     ) -> Result<std::result::Result<Self, Termination>> {
         let size = factor.len();
         let mut inverse = Mat::identity(size, size);

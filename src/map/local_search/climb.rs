@@ -40,7 +40,7 @@ pub(in crate::map) fn climb(
     space: &SearchSpace<'_>,
     start: Vec<Place>,
     known: f64,
-    clock: &Clock<'_>,
+    clock: &Clock,
     stats: &mut Stats,
 ) -> Result<Climb> {
     if let Some(termination) = clock.ended() {
@@ -90,7 +90,7 @@ fn ascend(
     space: &SearchSpace<'_>,
     mut chosen: Chosen<'_>,
     (patience, stride): (usize, &mut Stride),
-    clock: &Clock<'_>,
+    clock: &Clock,
     stats: &mut Stats,
 ) -> Result<(Option<Vec<Place>>, Option<Termination>)> {
     let mut made: Option<MadeSwap> = None;
@@ -140,7 +140,7 @@ fn ascend(
 fn conclude(
     space: &SearchSpace<'_>,
     chosen: &Chosen<'_>,
-    clock: &Clock<'_>,
+    clock: &Clock,
     stats: &mut Stats,
 ) -> Result<(Option<Vec<Place>>, Option<Termination>)> {
     let places = two_parts::best_double_swap(space, chosen, clock, stats)?;

@@ -58,10 +58,10 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine, map::{LocalSearch, Termination, Solver}};
+/// use partition_dpp::{Features, KDpp, Engine, map::{LocalSearch, Termination, Solver}};
 /// // Greedy takes the longest row first, and then cannot have both axes.
 /// let features = Features::from_rows(3, 2, vec![0.8, 0.8, 1.1, 0.0, 0.0, 1.1])?;
-/// let solution = LocalSearch::default().solve(&KDpp::new(&features, 2)?, &engine::Cpu)?;
+/// let solution = LocalSearch::default().solve(&KDpp::new(&features, 2)?, &Engine::cpu())?;
 /// assert_eq!(solution.subset.as_slice(), [1, 2]);
 /// assert_eq!(solution.termination, Termination::LocallyOptimal);
 /// assert_eq!(solution.stats.swaps, 1);
@@ -133,7 +133,7 @@ impl LocalSearch {
         &self,
         space: &SearchSpace<'_>,
         best: &mut climb::Climb,
-        clock: &Clock<'_>,
+        clock: &Clock,
         stats: &mut Stats,
     ) -> Result<()> {
         let limit = match (self.restarts, self.time_limit) {
@@ -181,7 +181,7 @@ impl<M: Objective> Solver<M> for LocalSearch {
     ///
     /// # Errors
     /// [`Error::NotPositive`] for an ε that is not positive; [`Error::Eigen`]; those of the engine.
-    fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &M, engine: &Engine, watch: &Watch) -> Result<Solution> {
         if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
             return Err(Error::NotPositive { what: "epsilon", value: self.epsilon });
         }
@@ -238,7 +238,7 @@ const ROUNDING: f64 = 1e-12;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchSpace<'c> {
     pub(super) candidates: &'c Candidates<'c>,
-    pub(super) engine: &'c dyn Engine,
+    pub(super) engine: &'c Engine,
     /// The rows of the candidates.
     pub(super) rows: &'c Rows<'c>,
     pub(super) epsilon: f64,

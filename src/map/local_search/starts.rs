@@ -31,7 +31,7 @@ pub(super) fn complete(
     space: &SearchSpace<'_>,
     start: &[Place],
     barred: &[Place],
-    clock: &Clock<'_>,
+    clock: &Clock,
 ) -> Result<(Picked, usize)> {
     let &SearchSpace { engine, rows, .. } = space;
     let on_device = engine.picks_ahead();
@@ -50,7 +50,7 @@ fn run(
     gains: impl Gains,
     start: &[Place],
     barred: &[Place],
-    clock: &Clock<'_>,
+    clock: &Clock,
 ) -> Result<Picked> {
     let pivots = Pivots::new(space.candidates, space.engine, space.rows, gains, start, barred)?;
     pivots.run(&|_| clock.ended())
@@ -66,7 +66,7 @@ pub(super) fn restart(
     best: &[Place],
     seed: u64,
     number: u64,
-    clock: &Clock<'_>,
+    clock: &Clock,
 ) -> Result<Option<Vec<Place>>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(number);

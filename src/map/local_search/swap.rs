@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::{
         Features, KDpp,
-        engine::Cpu,
+        engine::Engine,
         map::{Objective, Place, local_search::SearchSpace},
     };
 
@@ -160,7 +160,8 @@ mod tests {
         let model = KDpp::new(&features, k).unwrap().including(&[5]).unwrap();
         let candidates = model.candidates();
         let rows = candidates.rows();
-        let space = SearchSpace { candidates: &candidates, engine: &Cpu, rows: &rows, epsilon: 1e-9 };
+        let space =
+            SearchSpace { candidates: &candidates, engine: Engine::host(), rows: &rows, epsilon: 1e-9 };
         let start: Vec<Place> = (0..7).map(|i| Place { group: 0, position: 8 * i }).collect();
         let mut updated = Chosen::new(&space, &start).unwrap().unwrap();
         updated.best_swaps(None).unwrap();

@@ -3,7 +3,7 @@
 use super::{SearchSpace, chosen::Chosen};
 use crate::{
     Result,
-    engine::{self, Cpu, Engine, Group, LeavingPairs, RowMap, Rows},
+    engine::{self, Engine, Group, LeavingPairs, RowMap, Rows},
     linalg::{column, kernels::dot},
     map::{Place, Stats, watch::Clock},
     parallel::map_ordered,
@@ -35,7 +35,7 @@ const SHORTEST: usize = 8;
 pub(super) fn best_double_swap(
     space: &SearchSpace<'_>,
     chosen: &Chosen<'_>,
-    clock: &Clock<'_>,
+    clock: &Clock,
     stats: &mut Stats,
 ) -> Result<Option<Vec<Place>>> {
     let pairs = leaving_pairs(space, chosen);
@@ -146,12 +146,12 @@ impl<'a> Compared<'a> {
         let listed = groups.iter().zip(&items);
         let listed = listed.map(|(group, items)| Group { items: engine::Items::Listed(items), ..*group });
         let rows = Rows::with_scales(space.rows.features(), listed.collect());
-        Ok(Self { positions: Some(positions), ..Self::of(&Cpu, &rows, space, chosen)? })
+        Ok(Self { positions: Some(positions), ..Self::of(Engine::host(), &rows, space, chosen)? })
     }
 
     /// The numbers of these rows.
     fn of(
-        engine: &dyn Engine,
+        engine: &Engine,
         rows: &Rows<'_>,
         space: &'a SearchSpace<'a>,
         chosen: &'a Chosen<'a>,
@@ -160,7 +160,7 @@ impl<'a> Compared<'a> {
         let weights = vec![1.0; groups];
         let map = RowMap { weights: &weights, factor: chosen.free_duals() };
         let coefficients = engine.whiten_rows(rows, &map)?;
-        let residuals = chosen.span_complement().forms(engine, rows)?;
+        let residuals = chosen.span_complement().forms(&**engine, rows)?;
         let mut starts = vec![0];
         starts.extend(rows.groups().iter().scan(0, |next, group| {
             *next += group.items.len();

@@ -21,9 +21,9 @@ pub(super) struct Ascended {
 /// Climbs from these odds to a local maximum, or until the clock ends it. Odds of 0 and ∞ stay.
 pub(super) fn ascend(
     extension: &SoftmaxExtension<'_>,
-    engine: &dyn Engine,
+    engine: &Engine,
     mut odds: Vec<f64>,
-    clock: &Clock<'_>,
+    clock: &Clock,
     report: impl Fn(u64),
 ) -> Result<Ascended> {
     let (mut steps, mut length) = (0, 1.0);

@@ -42,11 +42,11 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, engine, map::SoftmaxExtension};
+/// use partition_dpp::{Dpp, Features, Engine, map::SoftmaxExtension};
 /// let features = Features::from_rows(2, 2, vec![2.0, 0.0, 0.0, 3.0])?;
 /// let dpp = Dpp::new(&features)?;
 /// // A diagonal kernel: F = Σ ln(1 + x_i (K_ii − 1)).
-/// let point = SoftmaxExtension::new(&dpp).at(&[0.5, 1.0], &engine::Cpu)?;
+/// let point = SoftmaxExtension::new(&dpp).at(&[0.5, 1.0], &Engine::cpu())?;
 /// assert!((point.value - (2.5_f64 * 9.0).ln()).abs() < 1e-12);
 /// assert!((point.gradient[0] - 3.0 / 2.5).abs() < 1e-12);
 /// # Ok(()) }
@@ -93,7 +93,7 @@ impl<'m> SoftmaxExtension<'m> {
     /// - [`Error::Shape`] for another number of values than m;
     /// - [`Error::NotAProbability`] for the first x_i outside [0, 1];
     /// - [`Error::Eigen`], and those of the engine.
-    pub fn at(&self, x: &[f64], engine: &dyn Engine) -> Result<SoftmaxPoint> {
+    pub fn at(&self, x: &[f64], engine: &Engine) -> Result<SoftmaxPoint> {
         let odds = self.odds(x)?;
         let mut gradient = vec![0.0; x.len()];
         let Some(point) = self.point(engine, &odds)? else {
@@ -118,7 +118,7 @@ impl<'m> SoftmaxExtension<'m> {
     ///
     /// # Errors
     /// Those of [`at`](SoftmaxExtension::at).
-    pub fn round(&self, x: &[f64], engine: &dyn Engine) -> Result<Subset> {
+    pub fn round(&self, x: &[f64], engine: &Engine) -> Result<Subset> {
         let odds = self.odds(x)?;
         let at = self.point_or_nowhere(engine, &odds)?;
         let Some(corner) = self.round_odds(engine, &odds, &at, &Watch::default().start(None))? else {
@@ -146,7 +146,7 @@ impl<'m> SoftmaxExtension<'m> {
     }
 
     /// F at these odds; `None` if it is −∞.
-    pub(super) fn point(&self, engine: &dyn Engine, odds: &[f64]) -> Result<Option<Point>> {
+    pub(super) fn point(&self, engine: &Engine, odds: &[f64]) -> Result<Option<Point>> {
         self.evaluations.fetch_add(1, Ordering::Relaxed);
         let rows = self.rows();
         let Some(split) = Split::of(odds, self.candidates.counts.most) else { return Ok(None) };
@@ -181,7 +181,7 @@ impl<'m> SoftmaxExtension<'m> {
     }
 
     /// F at these odds; where it is −∞ all ratios are 0.
-    pub(super) fn point_or_nowhere(&self, engine: &dyn Engine, odds: &[f64]) -> Result<Point> {
+    pub(super) fn point_or_nowhere(&self, engine: &Engine, odds: &[f64]) -> Result<Point> {
         let nowhere = || Point { value: f64::NEG_INFINITY, ratios: vec![0.0; odds.len()] };
         Ok(self.point(engine, odds)?.unwrap_or_else(nowhere))
     }

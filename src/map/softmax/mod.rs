@@ -44,9 +44,9 @@ use crate::{Dpp, Result, engine::Engine};
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, engine, map::{Softmax, Solver}};
+/// use partition_dpp::{Dpp, Features, Engine, map::{Softmax, Solver}};
 /// let features = Features::from_rows(3, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.5])?;
-/// let solution = Softmax::default().solve(&Dpp::new(&features)?, &engine::Cpu)?;
+/// let solution = Softmax::default().solve(&Dpp::new(&features)?, &Engine::cpu())?;
 /// assert_eq!(solution.subset.as_slice(), [0, 2]);
 /// assert!((solution.log_det - 9.0_f64.ln()).abs() < 1e-12);
 /// # Ok(()) }
@@ -78,7 +78,7 @@ impl Solver<Dpp> for Softmax {
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
-    fn solve_watched(&self, model: &Dpp, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &Dpp, engine: &Engine, watch: &Watch) -> Result<Solution> {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         if candidates.counts.most == 0 {
@@ -107,8 +107,8 @@ impl Solver<Dpp> for Softmax {
 struct Search<'c> {
     extension: SoftmaxExtension<'c>,
     candidates: Candidates<'c>,
-    engine: &'c dyn Engine,
-    clock: Clock<'c>,
+    engine: &'c Engine,
+    clock: Clock,
 }
 
 impl Search<'_> {

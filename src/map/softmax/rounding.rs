@@ -22,10 +22,10 @@ impl SoftmaxExtension<'_> {
     /// fewer if that lowers F: one evaluation if the climb has converged.
     pub(super) fn round_odds(
         &self,
-        engine: &dyn Engine,
+        engine: &Engine,
         odds: &[f64],
         at: &Point,
-        clock: &Clock<'_>,
+        clock: &Clock,
     ) -> Result<Option<Vec<f64>>> {
         let (mut odds, mut at) = (odds.to_vec(), at.clone());
         let mut batch = odds.len();

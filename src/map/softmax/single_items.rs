@@ -15,9 +15,9 @@ const LEAST_GAIN: f64 = 1e-10;
 /// Drops and adds the best single items until none improves the set or time is up. Dependent items are dropped first.
 pub(super) fn improve(
     candidates: &Candidates<'_>,
-    engine: &dyn Engine,
+    engine: &Engine,
     places: Vec<Place>,
-    clock: &Clock<'_>,
+    clock: &Clock,
 ) -> Result<Vec<Place>> {
     let rows = candidates.rows();
     let mut places = independent(candidates, places);

@@ -29,7 +29,7 @@ pub(super) struct Item {
 
 impl Later {
     /// Finds these items, or as many from the end as the clock allows.
-    pub(super) fn of(candidates: &Candidates<'_>, order: Vec<usize>, clock: &Clock<'_>) -> Self {
+    pub(super) fn of(candidates: &Candidates<'_>, order: Vec<usize>, clock: &Clock) -> Self {
         let mut span = candidates.ground.span();
         let included = span.len();
         let mut items = Vec::new();

@@ -168,7 +168,7 @@ impl DrawnDpp {
     }
 
     /// The same law in graded coordinates, in which nothing is lost to rounding.
-    pub(crate) fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+    pub(crate) fn graded(&self, engine: &Engine) -> Result<Option<Self>> {
         let items = self.items.clone();
         Ok(self.ground.graded(&self.rows(), engine)?.map(|ground| Self { ground, items }))
     }

@@ -37,14 +37,14 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, Quota, RidgeDpp, SamplerOptions, engine};
+/// use partition_dpp::{Features, Partition, Quota, RidgeDpp, SamplerOptions, Engine};
 /// // Four of six items with two features.
 /// let values = vec![1.0, 0.0, 0.9, 0.1, 0.5, 0.5, 0.0, 1.0, 0.1, 0.9, 0.7, 0.7];
 /// let features = Features::from_rows(6, 2, values)?;
 /// let partition = Partition::from_labels(&["a", "a", "a", "b", "b", "b"])?;
 /// let quota = Quota::new(&partition, [2, 2])?;
 /// let dpp = RidgeDpp::new(&features, 0.01, &partition, &quota)?;
-/// let sampler = dpp.sampler(SamplerOptions::default(), &engine::Cpu)?;
+/// let sampler = dpp.sampler(SamplerOptions::default(), &Engine::cpu())?;
 /// assert_eq!(sampler.sample_many(1, 0).subsets()[0].part_counts(&partition), [2, 2]);
 /// # Ok(()) }
 /// ```

@@ -18,7 +18,7 @@ impl TiltedSpectrum {
     /// given. `None` if beyond the included rows only rounding is left that no draw uses, and the factor of a kernel
     /// lacks nothing.
     pub(crate) fn for_dpp(
-        engine: &dyn Engine,
+        engine: &Engine,
         rows: &Rows<'_>,
         ground: &GroundSet,
     ) -> Result<Option<(Self, f64)>> {
@@ -34,12 +34,7 @@ impl TiltedSpectrum {
     }
 
     /// For the k-DPP: the spectrum of the scaled rows.
-    pub(crate) fn for_size(
-        engine: &dyn Engine,
-        rows: &Rows<'_>,
-        ground: &GroundSet,
-        k: usize,
-    ) -> Result<Self> {
+    pub(crate) fn for_size(engine: &Engine, rows: &Rows<'_>, ground: &GroundSet, k: usize) -> Result<Self> {
         let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
         let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
         Spectrum::resolve(engine, rows, ground, untilted, usage)
@@ -47,7 +42,7 @@ impl TiltedSpectrum {
 
     /// For exact counts: at the tilt where they are the expected counts of the k-DPP.
     pub(crate) fn for_counts(
-        engine: &dyn Engine,
+        engine: &Engine,
         rows: &Rows<'_>,
         ground: &GroundSet,
         counts: &[usize],
@@ -61,7 +56,7 @@ impl TiltedSpectrum {
     /// For ranges of counts of rows as given, and their total if it is fixed. `tilt` has the offsets of Gram matrices
     /// besides.
     pub(crate) fn for_ranges(
-        engine: &dyn Engine,
+        engine: &Engine,
         rows: &Rows<'_>,
         ground: &GroundSet,
         total: Option<usize>,

@@ -106,7 +106,7 @@ impl Spectrum {
     /// Singular values below n·ε of the largest count as zero, and the error includes the probability that they would be
     /// used; in triangular coordinates none counts as zero.
     pub(crate) fn resolve(
-        engine: &dyn Engine,
+        engine: &Engine,
         rows: &Rows<'_>,
         ground: &GroundSet,
         tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
@@ -125,7 +125,7 @@ impl Spectrum {
 
     /// Also returns the number of directions left out.
     fn resolve_from(
-        engine: &dyn Engine,
+        engine: &Engine,
         rows: &Rows<'_>,
         mut at: Coordinates,
         tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
@@ -212,7 +212,7 @@ impl Spectrum {
 
 impl Coordinates {
     /// The coordinates of the features, or of a subspace.
-    fn given(engine: &dyn Engine, rows: &Rows<'_>, ground: &GroundSet) -> Result<Self> {
+    fn given(engine: &Engine, rows: &Rows<'_>, ground: &GroundSet) -> Result<Self> {
         let dims = rows.features().dims();
         let ones = vec![1.0; rows.groups().len()];
         let map = ground.beyond().map(|basis| RowMap { weights: &ones, factor: basis.as_ref() });
@@ -273,7 +273,7 @@ fn rounding_square(rows: &Rows<'_>) -> f64 {
 }
 
 /// Gram matrix of every group's whitened rows; they should sum to the identity.
-fn measure(engine: &dyn Engine, rows: &Rows<'_>, tilt: &Tilt, spectrum: &Spectrum) -> Result<Vec<Mat<f64>>> {
+fn measure(engine: &Engine, rows: &Rows<'_>, tilt: &Tilt, spectrum: &Spectrum) -> Result<Vec<Mat<f64>>> {
     let weights = tilt.root_weights();
     let whitener = spectrum.whitener();
     engine.part_grams(rows, Some(&RowMap { weights: &weights, factor: whitener.as_ref() }))

@@ -55,7 +55,7 @@ impl<'r> Rounding<'r> {
     /// `lost` are upper bounds on the eigenvalues of directions left out as rounding.
     pub(super) fn error(
         &self,
-        engine: &dyn Engine,
+        engine: &Engine,
         found: &TiltedSpectrum,
         lost: &[f64],
         usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
@@ -110,7 +110,7 @@ impl<'r> Rounding<'r> {
     /// ```text
     /// |qᵀ (K̃ − Ã Ãᵀ) q| / λ ≤ (√Σ_i q_i² r_i + Σ_i |q_i| √r′_i)² / λ,   r′ of the included rows that row i is projected on
     /// ```
-    fn residual_along(&self, engine: &dyn Engine, found: &TiltedSpectrum) -> Result<Vec<f64>> {
+    fn residual_along(&self, engine: &Engine, found: &TiltedSpectrum) -> Result<Vec<f64>> {
         let values = &found.spectrum.values;
         if self.lacking.is_empty() {
             return Ok(vec![0.0; values.len()]);
@@ -161,7 +161,7 @@ impl<'r> Rounding<'r> {
 mod tests {
     use crate::{
         Features,
-        engine::{Cpu, Items, Rows},
+        engine::{Engine, Items, Rows},
         model::GroundSet,
         polynomial::spectrum::TiltedSpectrum,
     };
@@ -181,7 +181,7 @@ mod tests {
         }
         let free = ground.free_items();
         let rows = Rows::scaled(ground.features(), vec![Items::from(&free)]);
-        TiltedSpectrum::for_size(&Cpu, &rows, &ground, 10).unwrap().spectrum.error
+        TiltedSpectrum::for_size(Engine::host(), &rows, &ground, 10).unwrap().spectrum.error
     }
 
     /// Above 1e-9 laws are computed anew in exact arithmetic, which takes many seconds for some hundred items.

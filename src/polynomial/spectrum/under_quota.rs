@@ -5,7 +5,7 @@ use faer::Mat;
 use super::TiltedSpectrum;
 use crate::{
     PartitionDpp, Result,
-    engine::{Cpu, Engine, Group, Items, Rows, in_double},
+    engine::{Engine, Group, Items, Rows, in_double},
     estimate::accurate,
     linalg::Grading,
     polynomial::{
@@ -19,7 +19,7 @@ const NEAR: f64 = 8.0;
 
 impl PartitionDpp {
     /// The tilt and spectrum at which proposals are most likely to meet the quota.
-    pub(crate) fn spectrum(&self, engine: &dyn Engine, rows: &Rows<'_>) -> Result<TiltedSpectrum> {
+    pub(crate) fn spectrum(&self, engine: &Engine, rows: &Rows<'_>) -> Result<TiltedSpectrum> {
         let counts = self.counts();
         let mut found = if let Some(exact) = counts.exact() {
             TiltedSpectrum::for_counts(engine, rows, self.ground(), exact)?
@@ -32,7 +32,7 @@ impl PartitionDpp {
     }
 
     /// The same law in coordinates that are graded for the weights that its tilt gives the parts.
-    pub(crate) fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+    pub(crate) fn graded(&self, engine: &Engine) -> Result<Option<Self>> {
         if self.quota().exact_counts().is_some() {
             self.graded_for_counts(engine)
         } else {
@@ -40,7 +40,7 @@ impl PartitionDpp {
         }
     }
 
-    fn graded_for_counts(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+    fn graded_for_counts(&self, engine: &Engine) -> Result<Option<Self>> {
         let rows = self.rows();
         let Some(ground) = self.ground().graded(&rows, engine)? else { return Ok(None) };
         let graded = self.in_ground(ground);
@@ -49,7 +49,7 @@ impl PartitionDpp {
         }
         let counts = self.counts();
         engine.proceed()?;
-        let grams = Cpu.part_grams(&graded.rows(), None)?;
+        let grams = Engine::host().part_grams(&graded.rows(), None)?;
         let tilt = homogeneous_tilt(engine, &grams, &counts.low, Grading::Descending)?;
         if tilt.are_alike() {
             return Ok(Some(graded));
@@ -58,7 +58,7 @@ impl PartitionDpp {
         Ok(weighted.map(|ground| self.in_ground(ground)))
     }
 
-    fn graded_for_ranges(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+    fn graded_for_ranges(&self, engine: &Engine) -> Result<Option<Self>> {
         let groups = self.open().iter().map(|part| Group { items: Items::from(&part.items), scale: 1.0 });
         let rows = Rows::with_scales(self.ground().features(), groups.collect());
         let Some(ground) = self.ground().graded(&rows, engine)? else { return Ok(None) };
@@ -96,7 +96,7 @@ impl PartitionDpp {
     }
 
     /// Weights of the rows as given, under ranges.
-    fn tilt(&self, engine: &dyn Engine) -> Result<Tilt> {
+    fn tilt(&self, engine: &Engine) -> Result<Tilt> {
         let rows = self.rows();
         let grams = in_double(engine).part_grams(&rows, None)?;
         let offsets: Vec<f64> = rows.scales().iter().map(|scale| -2.0 * scale.ln()).collect();
@@ -106,7 +106,7 @@ impl PartitionDpp {
     }
 
     /// The tilt under ranges where acceptance is most likely, from Gram matrices of scaled rows.
-    fn tilt_of(&self, engine: &dyn Engine, grams: &[Mat<f64>], offsets: &[f64]) -> Result<Tilt> {
+    fn tilt_of(&self, engine: &Engine, grams: &[Mat<f64>], offsets: &[f64]) -> Result<Tilt> {
         match self.count_weights() {
             Some(weights) => weighted_tilt(engine, grams, offsets, &weights),
             None => ranged_tilt(engine, grams, offsets, &self.counts()),

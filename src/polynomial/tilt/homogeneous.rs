@@ -28,7 +28,7 @@ const MAX_STEPS: usize = 40;
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous
 /// polynomials* (2008): the minimum is the capacity of the wanted coefficient.
 pub(crate) fn homogeneous_tilt(
-    engine: &dyn Engine,
+    engine: &Engine,
     grams: &[Mat<f64>],
     quota: &[usize],
     grading: Grading,
@@ -71,13 +71,7 @@ struct State {
 }
 
 impl State {
-    fn at(
-        engine: &dyn Engine,
-        grams: &[Mat<f64>],
-        quota: &[usize],
-        t: &[f64],
-        grading: Grading,
-    ) -> Result<Self> {
+    fn at(engine: &Engine, grams: &[Mat<f64>], quota: &[usize], t: &[f64], grading: Grading) -> Result<Self> {
         engine.proceed()?;
         let k: usize = quota.iter().sum();
         let eigen = linalg::eigen_graded(weighted_gram(grams, t).as_ref(), grading, || engine.proceed())?;

@@ -41,7 +41,7 @@ const FARTHEST: f64 = 600.0;
 /// # Source
 /// Lee, Sun and Saunders, *Proximal Newton-type methods for minimizing composite functions* (2014).
 pub(crate) fn ranged_tilt(
-    engine: &dyn Engine,
+    engine: &Engine,
     grams: &[Mat<f64>],
     offsets: &[f64],
     ranges: &Counts,
@@ -51,7 +51,7 @@ pub(crate) fn ranged_tilt(
 
 /// The same for counts that are other functions of the weights of parts: F has their ln g in place of the determinant.
 pub(crate) fn tilt_of_ranges(
-    engine: &dyn Engine,
+    engine: &Engine,
     counts: &dyn Weighable,
     offsets: &[f64],
     ranges: &Counts,
@@ -189,7 +189,7 @@ impl Problem<'_> {
     ///
     /// # Errors
     /// Those of the engine.
-    fn step(&self, engine: &dyn Engine, point: &[f64], state: &State) -> Result<(Vec<f64>, f64)> {
+    fn step(&self, engine: &Engine, point: &[f64], state: &State) -> Result<(Vec<f64>, f64)> {
         let groups = self.groups();
         let covariance = self.counts.covariance(&self.log_weights(point), &state.moments)?;
         let gradient = &state.gradient;
@@ -238,7 +238,7 @@ impl Problem<'_> {
 /// Gram matrices of the groups with weight 1.
 struct Grams<'a> {
     grams: &'a [Mat<f64>],
-    engine: &'a dyn Engine,
+    engine: &'a Engine,
 }
 
 impl Grams<'_> {

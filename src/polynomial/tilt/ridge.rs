@@ -20,7 +20,7 @@ use crate::{
 ///
 /// # Cost
 /// Up to three passes over the rows of items that differ in quality, about 3mn² operations, for each of 3 to 10 steps.
-pub(crate) fn ridge_tilt(engine: &dyn Engine, free: &FreeRidge) -> Result<Vec<f64>> {
+pub(crate) fn ridge_tilt(engine: &Engine, free: &FreeRidge) -> Result<Vec<f64>> {
     let counts = RidgeCounts::new(in_double(engine), free)?;
     let tilt = tilt_of_ranges(engine, &counts, &counts.log_traces, &free.counts)?;
     Ok(tilt.log_weights.iter().zip(&counts.log_traces).map(|(w, log)| w - log).collect())
@@ -29,7 +29,7 @@ pub(crate) fn ridge_tilt(engine: &dyn Engine, free: &FreeRidge) -> Result<Vec<f6
 /// Expected counts if every item is e^t times as likely, with part weights in units in which small counts are their
 /// weights.
 struct RidgeCounts<'r> {
-    engine: &'r dyn Engine,
+    engine: &'r Engine,
     free: &'r FreeRidge,
     /// ln Σ q_i² (δ + ‖a_i‖²) of every group.
     log_traces: Vec<f64>,
@@ -40,7 +40,7 @@ struct RidgeCounts<'r> {
 }
 
 impl<'r> RidgeCounts<'r> {
-    fn new(engine: &'r dyn Engine, free: &'r FreeRidge) -> Result<Self> {
+    fn new(engine: &'r Engine, free: &'r FreeRidge) -> Result<Self> {
         let (features, delta) = (free.features(), free.log_delta().exp());
         let rows = unscaled(features, &free.groups);
         let norms = engine.row_norms(&rows)?;

@@ -20,7 +20,7 @@ const FARTHEST: f64 = 600.0;
 /// There the expected counts of the DPP are those of counts c with probability ∝ w_l(c) e^(−c t_l), so that proposals are
 /// likely where their acceptance is. Stopping early costs acceptance only.
 pub(crate) fn weighted_tilt(
-    engine: &dyn Engine,
+    engine: &Engine,
     grams: &[Mat<f64>],
     offsets: &[f64],
     weights: &CountWeights,

@@ -199,7 +199,7 @@ impl Torus {
     }
 
     /// φ at every node.
-    pub(crate) fn values(&self, engine: &dyn Engine, function: &GeneratingFunction) -> Result<Vec<c64>> {
+    pub(crate) fn values(&self, engine: &Engine, function: &GeneratingFunction) -> Result<Vec<c64>> {
         let grid = PhaseGrid { shares: &function.shares, phases: &self.phases };
         let points = engine.grid_determinants(&grid, GridRequest::Determinants)?;
         Ok(points.iter().map(|point| point.determinant.value()).collect())
@@ -219,7 +219,7 @@ impl Torus {
     /// device keeps.
     pub(crate) fn values_and_forms(
         &self,
-        engine: &dyn Engine,
+        engine: &Engine,
         function: &GeneratingFunction,
         extractors: &[&[c64]],
     ) -> Result<(Vec<c64>, Vec<Mat<f64>>)> {

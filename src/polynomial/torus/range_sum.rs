@@ -69,7 +69,7 @@ impl RangeSum {
     }
 
     /// The factor of φ at every node.
-    pub(crate) fn extractors(&self, engine: &dyn Engine, torus: &Torus) -> Result<Vec<c64>> {
+    pub(crate) fn extractors(&self, engine: &Engine, torus: &Torus) -> Result<Vec<c64>> {
         let nodes = torus.digits.chunks_exact(torus.sizes.len()).zip(&torus.weights);
         let extractor = |(digits, &weight): (&[usize], &f64)| {
             engine.proceed()?;

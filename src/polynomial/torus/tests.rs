@@ -5,7 +5,7 @@ use approx::assert_abs_diff_eq;
 use super::*;
 use crate::{
     Features, Partition, PartitionDpp, Quota, Subset,
-    engine::{Cpu, Precision},
+    engine::{Engine, Precision},
     model::log_determinant,
     polynomial::{generating_function::Reference, poisson_binomial::poisson_binomial},
 };
@@ -20,7 +20,7 @@ fn small_case() -> (GeneratingFunction, Reference, Torus, f64) {
     let quota = Quota::new(&partition, COUNTS).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let rows = dpp.rows();
-    let spectrum = dpp.spectrum(&Cpu, &rows).unwrap();
+    let spectrum = dpp.spectrum(Engine::host(), &rows).unwrap();
     let (function, reference) = GeneratingFunction::of_size(&spectrum, &rows.scales(), 3).unwrap();
     let torus = Torus::new(TorusPlan::for_coefficient(&function, &COUNTS).unwrap());
     let sets = (0..4).flat_map(|a| (a + 1..4).flat_map(move |b| (4..8).map(move |c| vec![a, b, c])));
@@ -35,7 +35,7 @@ fn log_z(torus: &Torus, values: &[c64], reference: &Reference) -> f64 {
 #[test]
 fn planted_faults_change_the_partition_function() {
     let (function, reference, torus, truth) = small_case();
-    let values = torus.values(&Cpu, &function).unwrap();
+    let values = torus.values(Engine::host(), &function).unwrap();
     let gap = |found: f64| (found - truth).abs();
     assert!(gap(log_z(&torus, &values, &reference)) < 1e-13);
 
@@ -50,11 +50,12 @@ fn planted_faults_change_the_partition_function() {
     // One part at a radius unknown to the reference.
     let mut off = function.clone();
     off.shares[1] = &off.shares[1] * faer::Scale(1.001);
-    assert!(gap(log_z(&torus, &torus.values(&Cpu, &off).unwrap(), &reference)) > 1e-5);
+    assert!(gap(log_z(&torus, &torus.values(Engine::host(), &off).unwrap(), &reference)) > 1e-5);
     // Too few nodes: aliases are within the bound.
     let sizes = torus.sizes.iter().map(|size| size - 1).collect();
     let few = Torus::new(TorusPlan { sizes, reference: torus.reference, ..TorusPlan::complete(&[]) });
-    let found = few.coefficient(&few.values(&Cpu, &function).unwrap(), &COUNTS, 5, Precision::F64).value;
+    let found =
+        few.coefficient(&few.values(Engine::host(), &function).unwrap(), &COUNTS, 5, Precision::F64).value;
     let whole = torus.coefficient(&values, &COUNTS, 5, Precision::F64).value;
     assert!((found / whole - 1.0).abs() > 1e-9, "{found} {whole}");
 }
@@ -80,7 +81,9 @@ fn kept_nodes_and_their_conjugates_are_all_nodes() {
 fn the_aliasing_bound_holds() {
     let (function, _, _, _) = small_case();
     let exact = Torus::new(TorusPlan::complete(&[4, 4]));
-    let exact = exact.coefficient(&exact.values(&Cpu, &function).unwrap(), &COUNTS, 5, Precision::F64).value;
+    let exact = exact
+        .coefficient(&exact.values(Engine::host(), &function).unwrap(), &COUNTS, 5, Precision::F64)
+        .value;
     for sizes in [[1, 1], [2, 3], [3, 2], [3, 3]] {
         let mut aliasing = 0.0;
         for (group, &count) in COUNTS.iter().enumerate() {
@@ -89,7 +92,8 @@ fn the_aliasing_bound_holds() {
             aliasing += (0..law.len()).filter(aliases).map(|c| law[c]).sum::<f64>();
         }
         let torus = Torus::new(TorusPlan { sizes: sizes.to_vec(), aliasing, ..TorusPlan::complete(&[]) });
-        let found = torus.coefficient(&torus.values(&Cpu, &function).unwrap(), &COUNTS, 5, Precision::F64);
+        let found =
+            torus.coefficient(&torus.values(Engine::host(), &function).unwrap(), &COUNTS, 5, Precision::F64);
         let error = (found.value - exact).abs();
         assert!(error > 0.0 && error <= found.error, "{sizes:?}: {error:e} {:e}", found.error);
     }
@@ -119,7 +123,7 @@ fn nodes_between_avoid_minus_one() {
             between.positions().map(|(at, partner)| 1 + usize::from(at != partner)).sum::<usize>(),
             total
         );
-        let values = between.values(&Cpu, &function).unwrap();
+        let values = between.values(Engine::host(), &function).unwrap();
         assert_abs_diff_eq!(log_z(&between, &values, &reference), truth, epsilon = 1e-12);
     }
 }

@@ -107,7 +107,7 @@ pub(super) fn trial_error(items: usize) -> f64 {
 
 impl Batches {
     /// The device of an engine, if it has one that takes these proposals.
-    pub(super) fn on(engine: &dyn Engine, proposals: &dyn Proposals, acceptance: f64) -> Option<Self> {
+    pub(super) fn on(engine: &Engine, proposals: &dyn Proposals, acceptance: f64) -> Option<Self> {
         let device = engine.proposal_device()?;
         (acceptance >= LEAST && proposals.fit(&*device)).then(|| Self::on_device(device))
     }
@@ -190,7 +190,7 @@ impl Batched<'_> {
     }
 
     /// The next wave of proposals, as far as the watch lets it.
-    fn made(&self, wave: impl Fn(RangeInclusive<u32>) -> Wave, watch: &Watch<'_>) -> Made {
+    fn made(&self, wave: impl Fn(RangeInclusive<u32>) -> Wave, watch: &Watch) -> Made {
         let on_host = || Self::on_host(wave(1..=self.host_wave()));
         let (wave, found) = self.on_device(&wave).unwrap_or_else(on_host);
         let is_undecided = |proposal: &&Proposal| proposal.verdict == Verdict::Undecided;
@@ -248,7 +248,7 @@ impl Batched<'_> {
     }
 }
 
-impl Sampler<'_> {
+impl Sampler {
     /// The draws with these numbers up to the first one that is ended, in batches.
     pub(super) fn collect_batches(
         &self,

@@ -20,7 +20,7 @@ pub(in crate::sample) trait Proposals: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Error::Ended`](crate::Error::Ended) if the watch ends it.
-    fn replayed(&self, stream: Stream, number: u32, watch: &Watch<'_>) -> Result<Option<Vec<u32>>>;
+    fn replayed(&self, stream: Stream, number: u32, watch: &Watch) -> Result<Option<Vec<u32>>>;
 
     /// The items at the positions that a device picked.
     fn items(&self, positions: &[u32]) -> Vec<u32>;

@@ -94,7 +94,7 @@ impl Replay<'_> {
     }
 
     /// The positions that a proposal picks; `None` if it is rejected.
-    fn positions(&self, stream: Stream, proposal: u32, watch: &Watch<'_>) -> Result<Option<Vec<u32>>> {
+    fn positions(&self, stream: Stream, proposal: u32, watch: &Watch) -> Result<Option<Vec<u32>>> {
         let mut attempts = Attempts::under(watch, 1.0);
         let chosen = self.chosen(stream, proposal);
         let (table, size) = (self.trials.table(), self.size);
@@ -162,7 +162,7 @@ impl Proposals for Replay<'_> {
         })
     }
 
-    fn replayed(&self, stream: Stream, number: u32, watch: &Watch<'_>) -> Result<Option<Vec<u32>>> {
+    fn replayed(&self, stream: Stream, number: u32, watch: &Watch) -> Result<Option<Vec<u32>>> {
         let positions = self.positions(stream, number, watch)?;
         Ok(positions.map(|positions| self.items(&positions)))
     }

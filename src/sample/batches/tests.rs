@@ -1,6 +1,6 @@
 //! Batches of proposals that are coins, on the host and on a device that decides none of them.
 
-use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, atomic::AtomicU32};
 
 use super::*;
 use crate::{
@@ -63,7 +63,7 @@ impl Proposals for Coins<'_> {
         if self.device.0.is_some() { Ok(Box::new(self.device)) } else { Err(error.into()) }
     }
 
-    fn replayed(&self, stream: Stream, number: u32, watch: &Watch<'_>) -> Result<Option<Vec<u32>>> {
+    fn replayed(&self, stream: Stream, number: u32, watch: &Watch) -> Result<Option<Vec<u32>>> {
         Attempts::under(watch, 1.0).another()?;
         let before = self.replays.fetch_add(1, Ordering::Relaxed);
         if let Some((_, stop)) = self.stop.filter(|(after, _)| before + 1 >= *after) {
@@ -93,7 +93,7 @@ impl Proposals for Coins<'_> {
 /// Draws with their numbers of proposals, and why they ended.
 type Drawn = (Vec<(Vec<u32>, u64)>, Option<Ended>);
 
-fn drawn(coins: Coins<'_>, draws: usize, watch: &Watch<'_>) -> Drawn {
+fn drawn(coins: Coins<'_>, draws: usize, watch: &Watch) -> Drawn {
     let batches = Batches::on_device(Arc::new(coins.device));
     let law = Batched { batches: &batches, proposals: Box::new(coins), acceptance_bound: 0.4 };
     let mut block = Block::new(STREAM);
@@ -126,9 +126,9 @@ fn a_watch_ends_a_wave() {
         drawn(coins, 1000, &Watch::default()).0
     };
     for device in [None, Some(1 << 16)] {
-        let (replays, stop) = (AtomicU32::new(0), AtomicBool::new(false));
+        let (replays, stop) = (AtomicU32::new(0), Arc::new(AtomicBool::new(false)));
         let coins =
-            Coins { device: Idle(device), operations: 1.0, replays: &replays, stop: Some((700, &stop)) };
+            Coins { device: Idle(device), operations: 1.0, replays: &replays, stop: Some((700, &*stop)) };
         let (draws, ended) = drawn(coins, 1000, &Watch::default().stopped_by(&stop));
         assert_eq!(ended, Some(Ended::Interrupted));
         // Those that other threads have begun are finished.

@@ -53,7 +53,7 @@ impl Chosen {
 pub(in crate::sample) fn choose(
     question: &Question<'_>,
     asked: Bound,
-    engine: &dyn Engine,
+    engine: &Engine,
 ) -> Result<Vec<Chosen>> {
     let Question { dpp, rows, .. } = question;
     let counts = dpp.counts();
@@ -75,13 +75,13 @@ pub(in crate::sample) fn choose(
 }
 
 /// ln of the lowest bound of the normaliser; infinite if none is finite.
-pub(in crate::sample) fn least_log_bound(question: &Question<'_>, engine: &dyn Engine) -> Result<f64> {
+pub(in crate::sample) fn least_log_bound(question: &Question<'_>, engine: &Engine) -> Result<f64> {
     let all = tried(question, Bound::Auto, engine)?;
     Ok(all.into_iter().map(|(_, _, log)| log).fold(f64::INFINITY, f64::min))
 }
 
 /// Every finite bound asked for under every B, and its logarithm.
-fn tried(question: &Question<'_>, asked: Bound, engine: &dyn Engine) -> Result<Vec<(Bound, Whitening, f64)>> {
+fn tried(question: &Question<'_>, asked: Bound, engine: &Engine) -> Result<Vec<(Bound, Whitening, f64)>> {
     let Question { dpp, found, correction, .. } = question;
     let (counts, shares, scale) = (dpp.counts(), whitening::shares(found), scale(question));
     let asked: Vec<Bound> = Bound::ALL
@@ -112,7 +112,7 @@ fn scale(question: &Question<'_>) -> f64 {
 
 /// The coordinates in which weights of sequential draws vary least: the picks of an item are then those of the tilted DPP,
 /// given the items before. And the multiple of the kernel of which that is the DPP.
-pub(super) fn for_weights(question: &Question<'_>, engine: &dyn Engine) -> Result<(Chosen, f64)> {
+pub(super) fn for_weights(question: &Question<'_>, engine: &Engine) -> Result<(Chosen, f64)> {
     let (scale, shares) = (scale(question), whitening::shares(&question.found));
     let whitening = Whitening::new(&question.found, &shares, (scale, Family::Smooth(1.0)), engine)?;
     let stored = rows::stored_bytes(question.rows.len(), whitening.rank()).is_some();
@@ -215,7 +215,7 @@ pub(super) fn of_family(
     let Question { dpp, found, correction, .. } = question;
     let counts = dpp.counts();
     let shares = whitening::shares(found);
-    let whitening = Whitening::new(found, &shares, (scale(question), family), &crate::engine::Cpu)?;
+    let whitening = Whitening::new(found, &shares, (scale(question), family), Engine::host())?;
     let tables = Tables::new(&whitening, &counts);
     let law = tables.count_law(bound, &counts, correction, &whitening.traces);
     Ok(Chosen { bound, whitening, reading, log_bound: law.log_bound(), operations: 0.0 })

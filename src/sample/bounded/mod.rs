@@ -100,7 +100,7 @@ impl<'a> BoundedLaw {
         question: &Question<'a>,
         chosen: Chosen,
         way: Projection,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<Self> {
         let Question { dpp, rows, found, correction, fill } = question;
         let Chosen { bound, whitening, reading, .. } = chosen;

@@ -74,7 +74,7 @@ pub(super) struct Numbered<'w> {
 }
 
 impl<'w> Numbered<'w> {
-    pub(super) fn new(stream: Stream, draw: u32, watch: &Watch<'w>) -> Self {
+    pub(super) fn new(stream: Stream, draw: u32, watch: &'w Watch) -> Self {
         Self { stream, draw, attempts: Attempts::under(watch, 1.0), trials: 0, picks: 0 }
     }
 
@@ -115,7 +115,10 @@ impl Picks for Numbered<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    };
 
     use super::*;
 
@@ -125,7 +128,7 @@ mod tests {
         let table =
             ItemTable::new(items as usize, 0..items, std::iter::repeat_n(1.0, items as usize)).unwrap();
         for (last, is_read) in [(10, false), (NUMBERED_TRIALS + 10, true)] {
-            let stop = AtomicBool::new(false);
+            let stop = Arc::new(AtomicBool::new(false));
             let watch = Watch::default().stopped_by(&stop);
             let mut picks = Numbered::new(Stream { seed: 1, block: 0 }, 7, &watch);
             let mut seen = 0;

@@ -68,7 +68,7 @@ pub(super) struct Part<'m> {
 impl<'a> PartLaw {
     /// The law of the counts from `low` to `high`.
     pub(super) fn new(
-        engine: &dyn Engine,
+        engine: &Engine,
         part: Part<'a>,
         [low, high]: [usize; 2],
         way: Projection,

@@ -102,7 +102,7 @@ impl Reading {
 
 impl WhitenedRows {
     pub(super) fn new(
-        engine: &dyn Engine,
+        engine: &Engine,
         features: &Features,
         rows: &Rows<'_>,
         found: &TiltedSpectrum,

@@ -13,7 +13,7 @@ use super::{
     whitening::Family,
     *,
 };
-use crate::{Features, Partition, PartitionDpp, Quota, engine::Cpu, sample::stream};
+use crate::{Features, Partition, PartitionDpp, Quota, engine::Engine, sample::stream};
 
 /// Sets with their probabilities, by their size.
 type SetsBySize = BTreeMap<usize, Vec<(Vec<u32>, f64)>>;
@@ -273,7 +273,7 @@ fn kept_proposals_have_the_law() {
     for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
-        let question = Question::new(&dpp, None, &Cpu).unwrap();
+        let question = Question::new(&dpp, None, Engine::host()).unwrap();
         let expected = determinants(&features, &question);
         let normaliser: f64 = expected.values().sum();
         for (choice, bound) in choices(dpp.ground().beyond().is_some())
@@ -282,7 +282,7 @@ fn kept_proposals_have_the_law() {
         {
             let what = format!("case {number}, {bound}, {choice:?}");
             let chosen = of_family(&question, bound, choice).unwrap();
-            let law = BoundedLaw::new(&question, chosen, Projection::Cheaper, &Cpu).unwrap();
+            let law = BoundedLaw::new(&question, chosen, Projection::Cheaper, Engine::host()).unwrap();
             let paths = Paths { sets: sets_by_part(&law, &dpp), ..Paths::default() };
             let mut buffers = Buffers::default();
             let kept = kept(paths, |paths| law.propose(paths, &mut buffers).then(|| buffers.items.clone()));
@@ -312,10 +312,10 @@ fn kept_proposals_have_the_law() {
 fn picks_of_a_part_have_its_law() {
     let Case { features, partition, quota, .. } = cases().swap_remove(2);
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let question = Question::new(&dpp, None, &Cpu).unwrap();
+    let question = Question::new(&dpp, None, Engine::host()).unwrap();
     for choice in choices(false) {
         let chosen = of_family(&question, Bound::Fischer, choice).unwrap();
-        let law = BoundedLaw::new(&question, chosen, Projection::Cheaper, &Cpu).unwrap();
+        let law = BoundedLaw::new(&question, chosen, Projection::Cheaper, Engine::host()).unwrap();
         let sets = sets_by_part(&law, &dpp);
         for (group, gram) in law.grams.iter().enumerate() {
             let found = crate::linalg::eigen(gram.as_ref()).unwrap();

@@ -45,7 +45,7 @@ pub(in crate::sample) struct WeightedLaw {
 }
 
 impl<'a> WeightedLaw {
-    pub(in crate::sample) fn new(question: &Question<'a>, engine: &dyn Engine) -> Result<Self> {
+    pub(in crate::sample) fn new(question: &Question<'a>, engine: &Engine) -> Result<Self> {
         let (chosen, scale) = choice::for_weights(question, engine)?;
         let counts = question.dpp.counts();
         let of_parts = counts.exact().is_none().then(|| {
@@ -161,7 +161,7 @@ impl BoundedLaw {
         &self,
         (tasks, each): (usize, usize),
         seed: u64,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<Vec<(f64, f64)>> {
         let drawn = map_ordered(tasks, |task| {
             let (mut rng, mut scratch) = (stream(seed, task as u64), self.scratch());

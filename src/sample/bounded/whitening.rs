@@ -59,7 +59,7 @@ impl Whitening {
         found: &TiltedSpectrum,
         shares: &[Share],
         (scale, family): (f64, Family),
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<Self> {
         let values = &found.spectrum.values;
         let beta = family.beta(values, scale);

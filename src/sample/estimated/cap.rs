@@ -47,7 +47,7 @@ pub(crate) struct CappedLaw {
     batches: Option<Batches>,
 }
 
-impl<'a> ImportanceSampler<'a> {
+impl ImportanceSampler {
     /// A sampler of subsets without weights, whose law differs from that of the DPP by about `law_error` in total variation,
     /// or less.
     ///
@@ -68,11 +68,11 @@ impl<'a> ImportanceSampler<'a> {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine};
+    /// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Engine};
     /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
     /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
     /// let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [1, 1])?)?;
-    /// let sampler = dpp.importance_sampler(&engine::Cpu)?.sampler(1e-3)?;
+    /// let sampler = dpp.importance_sampler(&Engine::cpu())?.sampler(1e-3)?;
     /// assert!(sampler.law_error() <= 1e-3);
     /// println!("{}", sampler.sample_many(1, 0).subsets()[0]);
     /// # Ok(()) }
@@ -80,15 +80,15 @@ impl<'a> ImportanceSampler<'a> {
     ///
     /// # Source
     /// Vehtari, Simpson, Gelman, Yao and Gabry, *Pareto smoothed importance sampling* (2024), for k̂.
-    pub fn sampler(&self, law_error: f64) -> Result<Sampler<'a>> {
+    pub fn sampler(&self, law_error: f64) -> Result<Sampler> {
         if law_error.is_nan() || law_error <= 0.0 {
             return Err(Error::NotPositive { what: "the law error", value: law_error });
         }
         let included = self.dpp.ground().included();
         let Some(law) = &self.law else {
-            return Ok(Sampler::new(Law::Forced, included, self.engine, self.error));
+            return Ok(Sampler::new(Law::Forced, included, &self.engine, self.error));
         };
-        let weights = pilot(law, self.engine)?;
+        let weights = pilot(law, &self.engine)?;
         let log_mean = weights.log_mean();
         if log_mean.value.is_infinite() {
             return Err(EstimateProblem::DeadEnds { draws: weights.draws() }.into());
@@ -111,11 +111,11 @@ impl<'a> ImportanceSampler<'a> {
             pilot,
             batches: None,
         };
-        Ok(Sampler::new(Law::Capped(capped), included, self.engine, excess + self.error))
+        Ok(Sampler::new(Law::Capped(capped), included, &self.engine, excess + self.error))
     }
 }
 
-fn pilot(law: &WeightedLaw, engine: &dyn Engine) -> Result<Weights> {
+fn pilot(law: &WeightedLaw, engine: &Engine) -> Result<Weights> {
     let mut weights = Weights::default();
     let drawn = law.law().weigh_many((TASKS, PILOT / TASKS), PILOT_SEED, engine)?;
     drawn.into_iter().for_each(|(log, _)| weights.push(log));
@@ -157,7 +157,7 @@ impl CappedLaw {
     }
 
     /// Makes many draws on the engine's device, if it has one and they fit. Returns the error that this adds to the law.
-    pub(in crate::sample) fn make_batches_on(&mut self, engine: &dyn Engine) -> f64 {
+    pub(in crate::sample) fn make_batches_on(&mut self, engine: &Engine) -> f64 {
         let draws = self.law.kept_up_to(self.log_cap);
         self.batches = draws.and_then(|draws| Batches::on(engine, &draws, self.acceptance()));
         self.batched().map_or(0.0, |batched| batched.error())

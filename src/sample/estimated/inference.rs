@@ -70,8 +70,8 @@ impl EstimateOptions {
 ///
 /// All logarithms are natural; probability zero is −∞.
 #[derive(Debug)]
-pub struct EstimatedInference<'a> {
-    sampler: ImportanceSampler<'a>,
+pub struct EstimatedInference {
+    sampler: ImportanceSampler,
     weights: Weights,
     log_z: MonteCarlo<f64>,
     /// Empty if nothing is left to choose.
@@ -88,7 +88,7 @@ struct Batch {
     ended: Option<Ended>,
 }
 
-impl<'a> ImportanceSampler<'a> {
+impl ImportanceSampler {
     /// Draws until ln Z is known to the standard error wanted, or the watch ends them.
     ///
     /// # Cost
@@ -101,11 +101,11 @@ impl<'a> ImportanceSampler<'a> {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Watch, engine, sample::EstimateOptions};
+    /// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Watch, Engine, sample::EstimateOptions};
     /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
     /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
     /// let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [1, 1])?)?;
-    /// let sampler = dpp.importance_sampler(&engine::Cpu)?;
+    /// let sampler = dpp.importance_sampler(&Engine::cpu())?;
     /// let found = sampler.inference(EstimateOptions::default(), &Watch::default())?;
     /// // Z = det K over {0,2}, {0,3}, {1,2}, {1,3} = 1 + 1 + ¼ + 0.
     /// let log_z = found.log_partition_function();
@@ -115,7 +115,7 @@ impl<'a> ImportanceSampler<'a> {
     /// assert!((marginals.value[0] - 2.0 / 2.25).abs() < 6.0 * marginals.standard_error[0]);
     /// # Ok(()) }
     /// ```
-    pub fn inference(&self, options: EstimateOptions, watch: &Watch<'_>) -> Result<EstimatedInference<'a>> {
+    pub fn inference(&self, options: EstimateOptions, watch: &Watch) -> Result<EstimatedInference> {
         if options.standard_error.is_nan() || options.standard_error <= 0.0 {
             return Err(Error::NotPositive { what: "the standard error", value: options.standard_error });
         }
@@ -155,7 +155,7 @@ impl<'a> ImportanceSampler<'a> {
         weights: Weights,
         batches: Vec<InclusionSums>,
         ended: Option<Ended>,
-    ) -> EstimatedInference<'a> {
+    ) -> EstimatedInference {
         let mut log_z = weights.log_mean();
         if batches.is_empty() {
             log_z.standard_error = 0.0;
@@ -174,7 +174,7 @@ impl<'a> ImportanceSampler<'a> {
         mut batch: Batch,
         draws: impl Iterator<Item = u64>,
         seed: u64,
-        (watch, told): (&Watch<'_>, impl Fn()),
+        (watch, told): (&Watch, impl Fn()),
     ) -> Batch {
         let Some(law) = &self.law else { return batch };
         let mut scratch = law.scratch();
@@ -201,7 +201,7 @@ impl<'a> ImportanceSampler<'a> {
         let factors = law.factors(&roots);
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         let rows = self.dpp.rows();
-        let (forms, above) = bounded_forms(self.engine, &rows, &factors)?;
+        let (forms, above) = bounded_forms(&self.engine, &rows, &factors)?;
         let errors = above.iter().flatten().zip(&forms).map(|(above, form)| above - form);
         let error = errors.fold(0.0, f64::max);
         for ((item, _), form) in rows.iter().zip(forms) {
@@ -222,7 +222,7 @@ fn root(form: &Mat<f64>) -> Result<Mat<f64>> {
     }
 }
 
-impl EstimatedInference<'_> {
+impl EstimatedInference {
     /// An error if the draws tell nothing.
     fn checked(self) -> Result<Self> {
         if let Some(ended) = self.ended.filter(|_| self.weights.draws() < 2 * BATCHES as u64) {

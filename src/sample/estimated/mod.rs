@@ -49,11 +49,11 @@ const WAVE: usize = 1 << 16;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine};
+/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Engine};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [1, 1])?)?;
-/// let drawn = dpp.importance_sampler(&engine::Cpu)?.sample_many(1000, 0);
+/// let drawn = dpp.importance_sampler(&Engine::cpu())?.sample_many(1000, 0);
 /// let log_z = drawn.statistics().log_z;
 /// assert!((log_z.value - 2.25_f64.ln()).abs() < 5.0 * log_z.standard_error);
 /// # Ok(()) }
@@ -62,7 +62,7 @@ const WAVE: usize = 1 << 16;
 /// # Source
 /// Liu and Chen, *Sequential Monte Carlo methods for dynamic systems* (1998), for sequential importance sampling.
 #[derive(Clone, Debug)]
-pub struct ImportanceSampler<'a> {
+pub struct ImportanceSampler {
     dpp: PartitionDpp,
     /// `None` if nothing is left to choose.
     law: Option<Arc<WeightedLaw>>,
@@ -74,10 +74,10 @@ pub struct ImportanceSampler<'a> {
     log_reference: f64,
     /// Relative error of weights from rounding.
     error: f64,
-    engine: &'a dyn Engine,
+    engine: Engine,
 }
 
-impl<'a> PartitionDpp {
+impl PartitionDpp {
     /// Sets up weighted draws, for any number of parts.
     ///
     /// Items are picked one after another, part by part, as in the DPP with tilted parts given the items before; where the
@@ -94,7 +94,7 @@ impl<'a> PartitionDpp {
     /// - [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if no draw met the quota;
     /// - [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned),
     ///   [`Error::SizeAboveRank`](crate::Error::SizeAboveRank), and those of the engine.
-    pub fn importance_sampler(&self, engine: &'a dyn Engine) -> Result<ImportanceSampler<'a>> {
+    pub fn importance_sampler(&self, engine: &Engine) -> Result<ImportanceSampler> {
         let new = |dpp: &Self| ImportanceSampler::new(dpp, engine);
         accurately(self, |dpp| dpp.graded(engine), new, |sampler| sampler.error)
     }
@@ -110,8 +110,8 @@ impl<'a> PartitionDpp {
     }
 }
 
-impl<'a> ImportanceSampler<'a> {
-    fn new(dpp: &PartitionDpp, engine: &'a dyn Engine) -> Result<Self> {
+impl ImportanceSampler {
+    fn new(dpp: &PartitionDpp, engine: &Engine) -> Result<Self> {
         let included = dpp.ground().log_det_included();
         if dpp.open().is_empty() {
             let error = accurate(dpp.beyond_rank())? + included.error;
@@ -123,7 +123,7 @@ impl<'a> ImportanceSampler<'a> {
                 log_upper,
                 log_reference: 0.0,
                 error,
-                engine,
+                engine: engine.clone(),
             });
         }
         let question = Question::new(dpp, None, engine)?;
@@ -151,7 +151,7 @@ impl<'a> ImportanceSampler<'a> {
             log_upper: log_shift + log_bound + error,
             log_reference: pilot.log_normaliser,
             error,
-            engine,
+            engine: engine.clone(),
         })
     }
 
@@ -183,7 +183,7 @@ impl<'a> ImportanceSampler<'a> {
     /// The draws with these numbers, up to the first one that the watch ends. Draw number i uses stream i of the ChaCha8
     /// generator seeded with `seed`.
     #[must_use]
-    pub fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch<'_>) -> WeightedSamples {
+    pub fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch) -> WeightedSamples {
         let of_task = |start: u64| {
             let mut drawn = WeightedSamples::new();
             let mut scratch = self.law.as_ref().map(|law| law.scratch());

@@ -35,7 +35,7 @@ pub(super) struct CandidateDistribution {
 
 impl CandidateDistribution {
     /// One distribution for each group of rows; `factor` is F with π_j ∝ ‖Fᵀ a_j‖² in a group.
-    pub(super) fn of_groups(engine: &dyn Engine, rows: &Rows<'_>, factor: Mat<f64>) -> Result<Vec<Self>> {
+    pub(super) fn of_groups(engine: &Engine, rows: &Rows<'_>, factor: Mat<f64>) -> Result<Vec<Self>> {
         let root = square_root(factor);
         let factors: Vec<MatRef<'_, f64>> = vec![root.as_ref(); rows.groups().len()];
         let likely = engine.row_forms(rows, &factors)?;

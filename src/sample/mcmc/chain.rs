@@ -94,7 +94,7 @@ impl Chain {
     }
 
     /// Proposes another set now and then, then visits every slot once and some blocks, unless the watch ends the sweep.
-    pub(super) fn sweep(&mut self, walk: &Walk, watch: &Watch<'_>) -> Result<()> {
+    pub(super) fn sweep(&mut self, walk: &Walk, watch: &Watch) -> Result<()> {
         watch.check()?;
         if walk.every.is_some_and(|every| self.sweeps.is_multiple_of(every)) {
             self.attempt_other(walk, watch)?;
@@ -147,7 +147,7 @@ impl Chain {
     }
 
     /// Moves to another set with its Metropolis–Hastings probability, unless the watch ends the draw; see [`OtherSets`].
-    fn attempt_other(&mut self, walk: &Walk, watch: &Watch<'_>) -> Result<()> {
+    fn attempt_other(&mut self, walk: &Walk, watch: &Watch) -> Result<()> {
         self.other_sets.proposed += 1;
         let slots = self.log_weights.len();
         let Self { basis, rng, scratch, .. } = self;

@@ -79,13 +79,13 @@ const MOVE: f64 = 8.0;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine::Cpu, mcmc::McmcOptions};
+/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Engine, mcmc::McmcOptions};
 /// let values: Vec<f64> = (0..200 * 20).map(|i| (0.73 * f64::from(i * i)).sin()).collect();
 /// let features = Features::from_rows(200, 20, values)?;
 /// let partition = Partition::from_labels(&(0..200).map(|i| i % 16).collect::<Vec<usize>>())?;
 /// let quota = Quota::each(&partition, 1)?;
 /// let dpp = PartitionDpp::new(&features, &partition, &quota)?;
-/// let samples = dpp.chains(&McmcOptions::default().with_burn_in(50), &Cpu)?.run(400, 42);
+/// let samples = dpp.chains(&McmcOptions::default().with_burn_in(50), &Engine::cpu())?.run(400, 42);
 /// let diagnostics = samples.diagnostics()?;
 /// assert!(diagnostics.worst_r_hat() < 1.1);
 /// println!("{}: {:.0} effective draws", samples.subsets()[0], diagnostics.log_det.effective_draws);
@@ -135,7 +135,7 @@ impl PartitionDpp {
     /// - [`Error::Nothing`] if nothing is left to choose;
     /// - [`Error::IllConditioned`], [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's
     ///   accuracy, and those of the engine.
-    pub fn chains(&self, options: &McmcOptions, engine: &dyn Engine) -> Result<Chains> {
+    pub fn chains(&self, options: &McmcOptions, engine: &Engine) -> Result<Chains> {
         options.check()?;
         let counts = self.exact_counts("chains")?;
         if counts.is_empty() {
@@ -210,7 +210,7 @@ impl Chains {
     ///
     /// # Errors
     /// [`Error::Ended`] if the watch ends the burn-in or the pilot run of automatic thinning.
-    pub fn start_watched(&self, seed: u64, watch: &Watch<'_>) -> Result<ChainRun<'_>> {
+    pub fn start_watched(&self, seed: u64, watch: &Watch) -> Result<ChainRun<'_>> {
         ChainRun::new(self, self.options.chains, |chain| stream(seed, chain as u64), watch)
     }
 
@@ -230,7 +230,7 @@ impl Chains {
     ///
     /// # Errors
     /// [`Error::Ended`].
-    fn chain(&self, mut rng: ChaCha8Rng, watch: &Watch<'_>) -> Result<Chain> {
+    fn chain(&self, mut rng: ChaCha8Rng, watch: &Watch) -> Result<Chain> {
         let drawn = self.walk.other_sets.start(&mut rng, watch)?.and_then(|start| self.basis(&start));
         let Some(basis) = drawn.or_else(|| self.basis(&self.certain)) else {
             unreachable!("the certain start served at set-up")

@@ -50,7 +50,7 @@ pub(super) struct OtherSets {
 }
 
 impl<'a> OtherSets {
-    pub(super) fn new(question: &Question<'a>, counts: &[usize], engine: &dyn Engine) -> Result<Self> {
+    pub(super) fn new(question: &Question<'a>, counts: &[usize], engine: &Engine) -> Result<Self> {
         let law = WeightedLaw::new(question, engine)?;
         let pilot = law.law().weigh_many((TASKS, EACH), PILOT_SEED, engine)?;
         let logs: Vec<f64> = pilot.iter().map(|(log, _)| *log).collect();
@@ -98,7 +98,7 @@ impl<'a> OtherSets {
     ///
     /// # Errors
     /// [`Error::Ended`].
-    pub(super) fn start<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Option<Vec<u32>>> {
+    pub(super) fn start<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch) -> Result<Option<Vec<u32>>> {
         let (mut scratch, mut attempts) = (self.scratch(), Attempts::under(watch, 0.0));
         let drawn: Vec<_> =
             (0..STARTS).filter_map(|_| self.draw(rng, &mut scratch, || attempts.go_on())).collect();
@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Features, Partition, PartitionDpp, Quota, Subset, engine::Cpu, linalg::kernels::add_scaled,
+        Features, Partition, PartitionDpp, Quota, Subset, engine::Engine, linalg::kernels::add_scaled,
         model::log_determinant,
     };
 
@@ -161,8 +161,8 @@ mod tests {
     fn moves_to_other_sets_have_the_law() {
         let (features, partition) = law();
         let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [2, 1]).unwrap()).unwrap();
-        let question = Question::new(&dpp, None, &Cpu).unwrap();
-        let other_sets = OtherSets::new(&question, &[2, 1], &Cpu).unwrap();
+        let question = Question::new(&dpp, None, Engine::host()).unwrap();
+        let other_sets = OtherSets::new(&question, &[2, 1], Engine::host()).unwrap();
         assert!(other_sets.acceptance > 0.2);
         let (mut rng, mut scratch) = (ChaCha8Rng::seed_from_u64(3), other_sets.scratch());
         let mut present = other_sets.start(&mut rng, &Watch::default()).unwrap().unwrap();

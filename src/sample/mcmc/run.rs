@@ -38,7 +38,7 @@ impl<'c> ChainRun<'c> {
         chains: &'c Chains,
         count: usize,
         generator: impl Fn(usize) -> ChaCha8Rng + Sync + Send,
-        watch: &Watch<'_>,
+        watch: &Watch,
     ) -> Result<Self> {
         let begun = |number| {
             let mut chain = chains.chain(generator(number), watch)?;
@@ -58,7 +58,7 @@ impl<'c> ChainRun<'c> {
     }
 
     /// Sweeps between draws, from the autocorrelation of sweeps that are not kept.
-    fn pilot(&mut self, watch: &Watch<'_>) -> Result<usize> {
+    fn pilot(&mut self, watch: &Watch) -> Result<usize> {
         self.each(|chains, record, _| {
             for _ in 0..PILOT {
                 record.chain.sweep(&chains.walk, watch)?;
@@ -88,7 +88,7 @@ impl<'c> ChainRun<'c> {
 
     /// As [`extend`](ChainRun::extend), under a watch; returns why the watch ended it, if it did. Then the draws are those
     /// that all chains have made in turn, and later draws differ from those of an undisturbed run.
-    pub fn extend_watched(&mut self, count: u64, watch: &Watch<'_>) -> Option<Ended> {
+    pub fn extend_watched(&mut self, count: u64, watch: &Watch) -> Option<Ended> {
         let (before, after) = (self.draws, self.draws.saturating_add(count));
         let (thin, chains) = (self.thin, self.records.len() as u64);
         let outcome = self.each(|setting, record, number| {

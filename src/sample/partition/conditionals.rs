@@ -8,12 +8,12 @@ use crate::{Error, PartitionDpp, Result, engine::Engine};
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine};
+/// use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, Engine};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let quota = Quota::new(&partition, &[1, 1])?;
 /// let dpp = PartitionDpp::new(&features, &partition, &quota)?;
-/// let mut chain = dpp.conditionals(Method::Interpolation, &engine::Cpu)?;
+/// let mut chain = dpp.conditionals(Method::Interpolation, &Engine::cpu())?;
 /// // Sets {0,2}, {0,3}, {1,2} have determinants 1, 1, ¼; a set's two items come in either order.
 /// assert!((chain.probabilities()?[0] - 0.5 * 2.0 / 2.25).abs() < 1e-12);
 /// chain.pick(0)?;
@@ -21,8 +21,8 @@ use crate::{Error, PartitionDpp, Result, engine::Engine};
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Conditionals<'a> {
-    stage: Stage<'a>,
+pub struct Conditionals {
+    stage: Stage,
     evaluation: Evaluation,
 }
 
@@ -32,8 +32,8 @@ enum Evaluation {
     PerCandidate(ProjectedCandidates),
 }
 
-impl<'a> Conditionals<'a> {
-    pub(super) fn new(dpp: &PartitionDpp, method: Method, engine: &'a dyn Engine) -> Result<Self> {
+impl Conditionals {
+    pub(super) fn new(dpp: &PartitionDpp, method: Method, engine: &Engine) -> Result<Self> {
         let stage = Stage::start(dpp, engine)?;
         let evaluation = match method {
             Method::PerCandidate => Evaluation::PerCandidate(ProjectedCandidates::on(&stage, 0)?),

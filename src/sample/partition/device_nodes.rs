@@ -33,7 +33,7 @@ impl DeviceNodes {
     /// In single precision the weights would do: those of a pick are off by up to 1e-7 in total variation, twice as much as
     /// by conditioning on the host. A choice would not: a uniform number of 24 bits gives a law that is off by 1e-3 among
     /// 10⁵ rows and by 1e-2 among 10⁶, which no stated error covers.
-    pub(super) fn on(stage: &Stage<'_>, at: usize) -> Result<Option<Self>> {
+    pub(super) fn on(stage: &Stage, at: usize) -> Result<Option<Self>> {
         let Stage { setup, groups, function, torus, .. } = stage;
         if setup.engine.info().precision == Precision::F32 {
             return Ok(None);
@@ -55,7 +55,7 @@ impl DeviceNodes {
     /// Draws from a group until it is done or the grid is spent.
     pub(super) fn draw<R: Rng + ?Sized>(
         &mut self,
-        stage: &mut Stage<'_>,
+        stage: &mut Stage,
         at: usize,
         uniforms: &mut Uniforms<'_, R>,
     ) -> Result<Drawn> {
@@ -97,7 +97,7 @@ impl DeviceNodes {
 }
 
 /// The factors of the nodes in the form of a group's next pick, and in the coefficient wanted.
-fn factors(stage: &Stage<'_>, at: usize) -> [Vec<c64>; 2] {
+fn factors(stage: &Stage, at: usize) -> [Vec<c64>; 2] {
     let Stage { torus, left, .. } = stage;
     [torus.extractors(&less_one(left, at)), torus.extractors(left)]
 }

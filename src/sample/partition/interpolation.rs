@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     PartitionDpp, Result,
-    engine::{Engine, Watched, choose},
+    engine::{Engine, choose},
     watch::Watch,
 };
 
@@ -23,8 +23,8 @@ use crate::{
 /// Kathuria and Deshpande (2016), algorithm 2 and theorem 3.2, by the matrix determinant lemma. Tuples are
 /// exchangeable, so the order of the parts is free.
 #[derive(Debug)]
-pub(crate) struct Interpolation<'a> {
-    start: Stage<'a>,
+pub(crate) struct Interpolation {
+    start: Stage,
     first: Evaluation,
     error: f64,
 }
@@ -66,8 +66,8 @@ impl<R: Rng + ?Sized> Uniforms<'_, R> {
     }
 }
 
-impl<'a> Interpolation<'a> {
-    pub(crate) fn new(dpp: &PartitionDpp, engine: &'a dyn Engine) -> Result<Self> {
+impl Interpolation {
+    pub(crate) fn new(dpp: &PartitionDpp, engine: &Engine) -> Result<Self> {
         let start = Stage::start(dpp, engine)?;
         let at = start.current(None);
         let (first, total) = Evaluation::on(&start, at)?.weighed(&start, at)?;
@@ -82,8 +82,8 @@ impl<'a> Interpolation<'a> {
 
     /// # Errors
     /// [`Error::LostDraw`], [`Error::Ended`], and those of the engine.
-    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Vec<u32>> {
-        let engine = Watched::new(self.start.setup.engine, *watch);
+    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch) -> Result<Vec<u32>> {
+        let engine = self.start.setup.engine.watched(watch);
         attempted(&self.start.on(&engine), |mut stage| {
             let at = stage.current(None);
             let mut uniforms = Uniforms { rng: &mut *rng, unused: None };
@@ -101,7 +101,7 @@ impl<'a> Interpolation<'a> {
 }
 
 /// Draws the remaining items.
-fn finish<R: Rng + ?Sized>(mut stage: Stage<'_>, uniforms: &mut Uniforms<'_, R>) -> Result<Vec<u32>> {
+fn finish<R: Rng + ?Sized>(mut stage: Stage, uniforms: &mut Uniforms<'_, R>) -> Result<Vec<u32>> {
     while stage.total() > 0 {
         if stage.is_used() {
             stage = stage.renewed()?;
@@ -113,7 +113,7 @@ fn finish<R: Rng + ?Sized>(mut stage: Stage<'_>, uniforms: &mut Uniforms<'_, R>)
 }
 
 impl Evaluation {
-    fn on(stage: &Stage<'_>, at: usize) -> Result<Self> {
+    fn on(stage: &Stage, at: usize) -> Result<Self> {
         if stage.setup.items(stage.groups[at]).len() <= stage.function.rank()
             && let Some(nodes) = ItemNodes::new(stage, at)?
         {
@@ -127,7 +127,7 @@ impl Evaluation {
     }
 
     /// With the weights of the first pick, and their sum.
-    fn weighed(self, stage: &Stage<'_>, at: usize) -> Result<(Self, f64)> {
+    fn weighed(self, stage: &Stage, at: usize) -> Result<(Self, f64)> {
         let mut host = match self {
             Self::Host(host) => host,
             Self::Device(mut nodes) => match nodes.total()? {
@@ -144,7 +144,7 @@ impl Evaluation {
     /// Draws from a group until it is done or the grid is spent.
     fn draw<R: Rng + ?Sized>(
         &mut self,
-        stage: &mut Stage<'_>,
+        stage: &mut Stage,
         at: usize,
         uniforms: &mut Uniforms<'_, R>,
     ) -> Result<()> {
@@ -159,13 +159,13 @@ impl Evaluation {
 }
 
 impl HostNodes {
-    fn of_rows(stage: &Stage<'_>) -> Result<Self> {
+    fn of_rows(stage: &Stage) -> Result<Self> {
         Ok(Self { nodes: Nodes::Rows(RowNodes::on(stage)?), weights: None })
     }
 
     fn draw<R: Rng + ?Sized>(
         &mut self,
-        stage: &mut Stage<'_>,
+        stage: &mut Stage,
         at: usize,
         uniforms: &mut Uniforms<'_, R>,
     ) -> Result<()> {
@@ -194,7 +194,7 @@ impl HostNodes {
 }
 
 impl Nodes {
-    fn weights(&self, stage: &Stage<'_>, at: usize) -> Result<Vec<f64>> {
+    fn weights(&self, stage: &Stage, at: usize) -> Result<Vec<f64>> {
         match self {
             Self::Items(picks) => Ok(picks.weights(&stage.left)),
             Self::Rows(nodes) => nodes.weights(stage, at),
@@ -202,7 +202,7 @@ impl Nodes {
     }
 
     /// Conditions on an item; returns whether the grid is spent.
-    fn pick(&mut self, stage: &mut Stage<'_>, position: usize, pick: &Pick) -> bool {
+    fn pick(&mut self, stage: &mut Stage, position: usize, pick: &Pick) -> bool {
         match self {
             Self::Items(picks) => picks.pick(position),
             Self::Rows(nodes) => nodes.pick(pick),

@@ -41,9 +41,9 @@ pub(super) struct ItemNodes {
 
 impl ItemNodes {
     /// The nodes of a stage, for one of its groups; `None` if rounding spoils them.
-    pub(super) fn new(stage: &Stage<'_>, at: usize) -> Result<Option<Self>> {
+    pub(super) fn new(stage: &Stage, at: usize) -> Result<Option<Self>> {
         // Double precision: the rest is cheap compared with a pass over the rows, and determines the law.
-        let engine = in_double(stage.setup.engine);
+        let engine = in_double(&stage.setup.engine);
         let function = &stage.function;
         let map = RowMap { weights: &function.weights[at..=at], factor: function.map.as_ref() };
         let rows = engine.whiten_rows(&stage.setup.rows(&stage.groups[at..=at]), &map)?;
@@ -186,7 +186,7 @@ mod tests {
     use approx::assert_abs_diff_eq;
 
     use super::{super::row_nodes::RowNodes, *};
-    use crate::{Features, Partition, PartitionDpp, Quota, engine::Cpu};
+    use crate::{Features, Partition, PartitionDpp, Quota, engine::Engine};
 
     #[test]
     fn weights_are_those_of_the_rows() {
@@ -198,7 +198,7 @@ mod tests {
             let partition = Partition::from_labels(&labels).unwrap();
             let quota = Quota::each(&partition, quota).unwrap();
             let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-            let stage = Stage::start(&dpp, &Cpu).unwrap();
+            let stage = Stage::start(&dpp, Engine::host()).unwrap();
             for at in 0..parts {
                 let mut stage = stage.clone();
                 let mut rows = RowNodes::on(&stage).unwrap();
@@ -231,7 +231,7 @@ mod tests {
         let partition = Partition::from_labels(&labels).unwrap();
         let quota = Quota::each(&partition, 10).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let mut stage = Stage::start(&dpp, &Cpu).unwrap();
+        let mut stage = Stage::start(&dpp, Engine::host()).unwrap();
         for &item in &partition.members(0)[..9] {
             let pick = stage.consider(item as usize, 0).unwrap();
             stage.record(&pick);

@@ -22,9 +22,9 @@ use crate::{
     model::{Contraction, PartKDpp, accurately, within},
 };
 
-impl<'a> Contraction {
+impl Contraction {
     /// Draws from tight parts one by one, and from the others.
-    fn sampler(self, options: SamplerOptions, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+    fn sampler(self, options: SamplerOptions, engine: &Engine) -> Result<Sampler> {
         let Self { parts, rest, basis } = self;
         let of_part = |PartKDpp { ground, items, count }: PartKDpp| {
             law_of_size(engine, &ground, &items, count, options)
@@ -35,7 +35,7 @@ impl<'a> Contraction {
     }
 }
 
-impl<'a> PartitionDpp {
+impl PartitionDpp {
     /// Sets up an exact sampler.
     ///
     /// Under exact counts any [`Method`] applies. Under ranges it is rejection: a DPP with weighted parts (a k-DPP if the
@@ -73,7 +73,7 @@ impl<'a> PartitionDpp {
     /// - [`Error::CountsNotExact`] from them under ranges;
     /// - [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's accuracy,
     ///   and those of the engine.
-    pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+    pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         let options = options.into();
         if self.open().is_empty() {
             let error = accurate(self.beyond_rank())?;
@@ -119,7 +119,7 @@ impl<'a> PartitionDpp {
         Ok(Sampler::new(law, self.ground().included(), engine, error).planned(Some(plan)))
     }
 
-    fn rejection(&self, options: SamplerOptions, engine: &'a dyn Engine) -> Result<(Rejection, f64)> {
+    fn rejection(&self, options: SamplerOptions, engine: &Engine) -> Result<(Rejection, f64)> {
         let new = |dpp: &Self| Rejection::new(dpp, None, options, engine);
         let lowered = |(law, error): &(Rejection, f64)| law.error_of_coordinates(*error);
         within(options.law_error, self, |dpp| dpp.graded(engine), new, lowered)
@@ -130,7 +130,7 @@ impl<'a> PartitionDpp {
         &self,
         plan: &mut Plan,
         options: SamplerOptions,
-        engine: &'a dyn Engine,
+        engine: &Engine,
     ) -> Result<Option<(Rejection, f64)>> {
         let found = match self.rejection(options, engine) {
             Err(Error::IllConditioned { .. } | Error::Eigen { .. })
@@ -155,7 +155,7 @@ impl<'a> PartitionDpp {
     /// # Errors
     /// Those of [`sampler`](PartitionDpp::sampler) for [`Method::Interpolation`]; [`Error::Nothing`] if
     /// nothing is left to choose.
-    pub fn conditionals(&self, method: Method, engine: &'a dyn Engine) -> Result<Conditionals<'a>> {
+    pub fn conditionals(&self, method: Method, engine: &Engine) -> Result<Conditionals> {
         if self.open().is_empty() {
             return Err(Error::Nothing { what: "the quota beyond the included items" });
         }

@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 use super::stage::{Pick, Stage, attempted};
 use crate::{
     PartitionDpp, Result,
-    engine::{CandidateGrid, Engine, PhaseGrid, RowMap, Watched, choose},
+    engine::{CandidateGrid, Engine, PhaseGrid, RowMap, choose},
     linalg::{kernels::dot, project},
     polynomial::torus::less_one,
     watch::Watch,
@@ -38,7 +38,7 @@ pub(super) struct ProjectedCandidates {
 }
 
 impl ProjectedCandidates {
-    pub(super) fn on(stage: &Stage<'_>, determinants: u64) -> Result<Self> {
+    pub(super) fn on(stage: &Stage, determinants: u64) -> Result<Self> {
         let function = &stage.function;
         let map = RowMap { weights: &function.weights, factor: function.map.as_ref() };
         let candidates = stage.setup.rows(&stage.groups);
@@ -57,7 +57,7 @@ impl ProjectedCandidates {
     }
 
     /// Computes one determinant per candidate and node.
-    fn evaluate(&mut self, stage: &Stage<'_>) -> Result<()> {
+    fn evaluate(&mut self, stage: &Stage) -> Result<()> {
         let Stage { setup, groups, torus, left, .. } = stage;
         let rank = stage.function.rank();
         self.coefficients.clear();
@@ -88,7 +88,7 @@ impl ProjectedCandidates {
     }
 
     /// Conditions on an item of an open group: projects all rows off its own, and makes a new grid if the old one is spent.
-    pub(super) fn pick(&mut self, stage: &mut Stage<'_>, item: usize, pick: &Pick) -> Result<()> {
+    pub(super) fn pick(&mut self, stage: &mut Stage, item: usize, pick: &Pick) -> Result<()> {
         let rank = stage.function.rank();
         let position = stage.position(item, pick.at);
         let coefficient = self.coefficients[position];
@@ -112,14 +112,14 @@ impl ProjectedCandidates {
 
 /// Draws from all candidates at every step.
 #[derive(Debug)]
-pub(crate) struct PerCandidate<'a> {
-    start: Stage<'a>,
+pub(crate) struct PerCandidate {
+    start: Stage,
     first: ProjectedCandidates,
     error: f64,
 }
 
-impl<'a> PerCandidate<'a> {
-    pub(crate) fn new(dpp: &PartitionDpp, engine: &'a dyn Engine) -> Result<Self> {
+impl PerCandidate {
+    pub(crate) fn new(dpp: &PartitionDpp, engine: &Engine) -> Result<Self> {
         let start = Stage::start(dpp, engine)?;
         let first = ProjectedCandidates::on(&start, 0)?;
         let error = start.error(first.weights().sum::<f64>() / start.total() as f64)?;
@@ -133,14 +133,14 @@ impl<'a> PerCandidate<'a> {
 
     /// # Errors
     /// [`Error::LostDraw`](crate::Error::LostDraw), [`Error::Ended`](crate::Error::Ended), and those of the engine.
-    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Vec<u32>> {
-        let engine = Watched::new(self.start.setup.engine, *watch);
+    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch) -> Result<Vec<u32>> {
+        let engine = self.start.setup.engine.watched(watch);
         attempted(&self.start.on(&engine), |stage| finish(stage, self.first.clone(), rng))
     }
 }
 
 fn finish<R: Rng + ?Sized>(
-    mut stage: Stage<'_>,
+    mut stage: Stage,
     mut candidates: ProjectedCandidates,
     rng: &mut R,
 ) -> Result<Vec<u32>> {

@@ -39,15 +39,15 @@ pub(super) struct RowNodes {
 }
 
 impl RowNodes {
-    pub(super) fn on(stage: &Stage<'_>) -> Result<Self> {
+    pub(super) fn on(stage: &Stage) -> Result<Self> {
         let grid = PhaseGrid { shares: &stage.function.shares, phases: &stage.torus.phases };
-        let (values, inverses) = grid_inverses(stage.setup.engine, &grid)?.into_iter().unzip();
+        let (values, inverses) = grid_inverses(&stage.setup.engine, &grid)?.into_iter().unzip();
         Ok(Self { values, inverses: Arc::new(inverses), near_singular: false })
     }
 
     /// The weight of every free item of an open group, proportional to Pr(next). They sum to what is left of the group
     /// times the coefficient wanted.
-    pub(super) fn weights(&self, stage: &Stage<'_>, at: usize) -> Result<Vec<f64>> {
+    pub(super) fn weights(&self, stage: &Stage, at: usize) -> Result<Vec<f64>> {
         let Stage { setup, groups, function, torus, left, .. } = stage;
         let rank = function.rank();
         let mut form = Mat::zeros(rank, rank);
@@ -71,7 +71,7 @@ impl RowNodes {
     }
 
     /// Whether items are left to draw and should be drawn on a new grid.
-    pub(super) fn is_spent(&self, stage: &Stage<'_>) -> bool {
+    pub(super) fn is_spent(&self, stage: &Stage) -> bool {
         let coefficient = || real_sum(&stage.torus.extractors(&stage.left), &self.values);
         stage.total() > 0 && (self.near_singular || stage.has_faded(coefficient()))
     }
@@ -80,7 +80,7 @@ impl RowNodes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Features, Partition, PartitionDpp, Quota, engine::Cpu};
+    use crate::{Features, Partition, PartitionDpp, Quota, engine::Engine};
 
     fn two_parts(size: usize) -> (Features, Partition) {
         let items = 2 * size;
@@ -90,21 +90,21 @@ mod tests {
         (features, Partition::from_labels(&labels).unwrap())
     }
 
-    fn start<'a>(dpp: &PartitionDpp) -> (Stage<'a>, RowNodes) {
-        let stage = Stage::start(dpp, &Cpu).unwrap();
+    fn start(dpp: &PartitionDpp) -> (Stage, RowNodes) {
+        let stage = Stage::start(dpp, Engine::host()).unwrap();
         let nodes = RowNodes::on(&stage).unwrap();
         (stage, nodes)
     }
 
-    fn pick(law: &mut (Stage<'_>, RowNodes), item: usize) {
+    fn pick(law: &mut (Stage, RowNodes), item: usize) {
         let pick = law.0.consider(item, 0).unwrap();
         law.1.pick(&pick);
         law.0.record(&pick);
     }
 
     /// The largest gap between two laws' probabilities of next picks from the first group.
-    fn gap(one: &(Stage<'_>, RowNodes), other: &(Stage<'_>, RowNodes), picks: &[usize]) -> f64 {
-        let probabilities = |(stage, nodes): &(Stage<'_>, RowNodes)| {
+    fn gap(one: &(Stage, RowNodes), other: &(Stage, RowNodes), picks: &[usize]) -> f64 {
+        let probabilities = |(stage, nodes): &(Stage, RowNodes)| {
             let items = stage.setup.items(stage.groups[0]);
             let weights = nodes.weights(stage, 0).unwrap();
             let free = (0..items.len()).filter(|&i| !picks.contains(&items.at(i)));

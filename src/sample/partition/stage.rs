@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     Error, PartitionDpp, Result,
-    engine::{Cpu, Engine, Group, Items, Rows},
+    engine::{Engine, Group, Items, Rows},
     estimate::accurate,
     linalg::{
         OrthonormalBasis, column,
@@ -26,17 +26,17 @@ const VANISHED: f64 = 0.01;
 
 /// The data that all stages share, and the engine.
 #[derive(Clone, Debug)]
-pub(super) struct DrawSetup<'a> {
+pub(super) struct DrawSetup {
     ground: Arc<GroundSet>,
     parts: Arc<[OpenPart]>,
     /// The scale of each part's rows.
     scales: Vec<f64>,
-    pub(super) engine: &'a dyn Engine,
+    pub(super) engine: Engine,
     /// The error of the spectrum.
     pub(super) error: f64,
 }
 
-impl DrawSetup<'_> {
+impl DrawSetup {
     pub(super) fn items(&self, group: usize) -> Items<'_> {
         Items::from(&self.parts[group].items)
     }
@@ -63,8 +63,8 @@ impl DrawSetup<'_> {
 
 /// The generating function of what is left to choose, its nodes, and the picks made since they were computed.
 #[derive(Clone, Debug)]
-pub(super) struct Stage<'a> {
-    pub(super) setup: Arc<DrawSetup<'a>>,
+pub(super) struct Stage {
+    pub(super) setup: Arc<DrawSetup>,
     /// The groups with a variable of the generating function.
     pub(super) groups: Vec<usize>,
     pub(super) function: Arc<GeneratingFunction>,
@@ -86,8 +86,8 @@ pub(super) struct Pick {
     pub(super) direction: Vec<f64>,
 }
 
-impl<'a> Stage<'a> {
-    pub(super) fn start(dpp: &PartitionDpp, engine: &'a dyn Engine) -> Result<Self> {
+impl Stage {
+    pub(super) fn start(dpp: &PartitionDpp, engine: &Engine) -> Result<Self> {
         let left = dpp.exact_counts("interpolation, unlike rejection,")?;
         let rows = dpp.rows();
         let scales = rows.scales();
@@ -98,7 +98,7 @@ impl<'a> Stage<'a> {
             ground: Arc::new(dpp.ground().clone()),
             parts: dpp.open().to_vec().into(),
             scales,
-            engine,
+            engine: engine.clone(),
             error: spectrum.spectrum.error,
         };
         let groups = (0..left.len()).collect();
@@ -237,15 +237,15 @@ impl<'a> Stage<'a> {
     }
 
     /// The same on another engine.
-    pub(super) fn on<'e>(&'e self, engine: &'e dyn Engine) -> Stage<'e> {
-        let mut stage: Stage<'e> = self.clone();
+    pub(super) fn on(&self, engine: &Engine) -> Stage {
+        let mut stage = self.clone();
         stage.compute_on(engine);
         stage
     }
 
     /// Changes the engine.
-    pub(super) fn compute_on(&mut self, engine: &'a dyn Engine) {
-        self.setup = Arc::new(DrawSetup { engine, ..(*self.setup).clone() });
+    pub(super) fn compute_on(&mut self, engine: &Engine) {
+        self.setup = Arc::new(DrawSetup { engine: engine.clone(), ..(*self.setup).clone() });
     }
 }
 
@@ -255,15 +255,12 @@ const ATTEMPTS: usize = 8;
 /// The first attempt that succeeds, from a copy of a stage. An attempt fails if all weights are rounding errors, with a
 /// probability that the error of the law covers, or if a device fails; then the next is on the CPU. Any other error is
 /// final.
-pub(super) fn attempted<'a, T>(
-    start: &Stage<'a>,
-    mut attempt: impl FnMut(Stage<'a>) -> Result<T>,
-) -> Result<T> {
+pub(super) fn attempted<T>(start: &Stage, mut attempt: impl FnMut(Stage) -> Result<T>) -> Result<T> {
     let mut start = start.clone();
     for _ in 1..ATTEMPTS {
         match attempt(start.clone()) {
             Err(Error::LostDraw { .. }) => {}
-            Err(Error::Device(_)) => start.compute_on(&Cpu),
+            Err(Error::Device(_)) => start.compute_on(Engine::host()),
             done => return done,
         }
     }

@@ -67,7 +67,7 @@ impl Reused for Scratch {
 impl ProjectionDpp {
     /// Sets up draws for the eigenvectors of a spectrum; `size` is the expected number of picks.
     pub(super) fn new(
-        engine: &dyn Engine,
+        engine: &Engine,
         features: &Features,
         rows: &Rows<'_>,
         weights: &[f64],
@@ -80,7 +80,7 @@ impl ProjectionDpp {
 
     /// The same for a whitener, n×r, which maps weighted rows to rows of an orthonormal m×r matrix.
     pub(super) fn of_whitener(
-        engine: &dyn Engine,
+        engine: &Engine,
         features: &Features,
         rows: &Rows<'_>,
         weights: &[f64],

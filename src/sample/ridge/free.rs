@@ -40,7 +40,7 @@ impl FreeRidgeSampler {
     pub(super) fn of(
         dpp: &RidgeDpp,
         options: SamplerOptions,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<Option<(Self, f64)>> {
         if !Self::suits(dpp) {
             return Ok(None);
@@ -70,7 +70,7 @@ impl FreeRidgeSampler {
         free: &FreeRidge,
         drawn: &DrawnDpp,
         options: SamplerOptions,
-        engine: &dyn Engine,
+        engine: &Engine,
     ) -> Result<(Self, f64)> {
         let (rows, coins) = (drawn.rows(), free.clone());
         let found = if rows.groups().is_empty() {
@@ -88,7 +88,7 @@ impl FreeRidgeSampler {
     }
 
     /// How many draws of a trial are accepted.
-    fn trial(&self, engine: &dyn Engine) -> Result<u64> {
+    fn trial(&self, engine: &Engine) -> Result<u64> {
         let accepted = map_ordered(TRIAL, |number| {
             engine.proceed()?;
             let mut rng = stream(TRIAL_SEED, number as u64);

@@ -39,7 +39,7 @@ impl RidgeSampler {
     }
 }
 
-impl<'a> RidgeDpp {
+impl RidgeDpp {
     /// Sets up an exact sampler, by rejection: a DPP with weighted parts proposes T, and the acceptance corrects for the
     /// weights of its part counts. Sets of any size are drawn without rejection, as the union of T and of items added by
     /// coins of their own. Ranges that reach beyond the number of features accept what they allow of such unions, if a
@@ -54,7 +54,7 @@ impl<'a> RidgeDpp {
     /// [`Error::RangeProposalBudget`](crate::Error::RangeProposalBudget) if neither the bound nor a trial shows that the
     /// budget suffices; [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) where qualities span more decades
     /// than f64 can square; those of [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
-    pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+    pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         let options = options.into();
         let (law, error) = self.law_and_error(options, engine)?;
         Ok(Sampler::new(law, &[], engine, error))
@@ -68,15 +68,15 @@ impl<'a> RidgeDpp {
     pub fn independent_sampler(
         &self,
         options: impl Into<SamplerOptions>,
-        engine: &'a dyn Engine,
-    ) -> Result<Sampler<'a>> {
+        engine: &Engine,
+    ) -> Result<Sampler> {
         let options = options.into();
         let laws = self.parts()?.into_iter().map(|part| part.law_and_error(options, engine));
         let (laws, errors): (Vec<_>, Vec<f64>) = laws.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         Ok(Sampler::new(Law::Independent(laws), &[], engine, errors.into_iter().sum()))
     }
 
-    fn law_and_error(&self, options: SamplerOptions, engine: &dyn Engine) -> Result<(Law<'a>, f64)> {
+    fn law_and_error(&self, options: SamplerOptions, engine: &Engine) -> Result<(Law, f64)> {
         if let Some((law, error)) = FreeRidgeSampler::of(self, options, engine)? {
             return Ok((Law::FreeRidge(Box::new(law)), error));
         }

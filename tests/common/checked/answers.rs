@@ -61,7 +61,7 @@ fn estimate(examined: &mut Examined<'_>, dpp: &PartitionDpp, exact: f64) {
 }
 
 /// Of one set: zero is zero.
-fn log_probability(examined: &mut Examined<'_>, inference: &Inference<'_>, set: Set) {
+fn log_probability(examined: &mut Examined<'_>, inference: &Inference, set: Set) {
     let Some(law) = examined.law else { return };
     let subset = Subset::new(items_of(set), examined.problem.items()).unwrap();
     let Some(Estimate { value: got, error: stated }) =
@@ -165,6 +165,10 @@ fn chance(examined: &mut Examined<'_>, model: &Model, parts: &Parts, quota: &Quo
 }
 
 fn one_chance(examined: &mut Examined<'_>, what: &str, found: Result<Estimate<f64>>, exact: f64) {
+    // No set has counts that its size rules out, whether there is a law or not.
+    if examined.law.is_none() && found.as_ref().is_ok_and(|found| found.value == 0.0) {
+        return;
+    }
     if let Some(found) = examined.answered(&format!("chance of {what}"), found) {
         let numbers = Numbers { got: found.value, exact, stated: found.error, floor: 0.0 };
         examined.compare(Kind::Chance, "chance", what, numbers);

@@ -30,7 +30,7 @@ pub fn conditionals(examined: &mut Examined<'_>, dpp: &PartitionDpp) {
 
 /// Follows picks that alternate between the likely and the unlikely. A conditional law counts as often as its picks are
 /// made: the law of the set is off by at least their probability times the distance.
-fn path(examined: &mut Examined<'_>, mut chain: Conditionals<'_>, by: &str, stated: f64, rng: &mut StdRng) {
+fn path(examined: &mut Examined<'_>, mut chain: Conditionals, by: &str, stated: f64, rng: &mut StdRng) {
     let Some(law) = examined.law else { return };
     let (settled, mut picked, mut reached) = (examined.problem.settled(), 0, 1.0);
     while chain.remaining() > 0 {

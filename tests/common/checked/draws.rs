@@ -28,7 +28,7 @@ pub fn samplers(examined: &mut Examined<'_>, model: &Model) {
 }
 
 /// The draws of one sampler.
-pub fn sampler(examined: &mut Examined<'_>, name: &str, made: Result<Sampler<'_>>) {
+pub fn sampler(examined: &mut Examined<'_>, name: &str, made: Result<Sampler>) {
     let Some(sampler) = examined.answered(name, made) else { return };
     let within = (PROPOSALS * sampler.acceptance_bound()) as usize;
     let effort = examined.effort;
@@ -50,13 +50,7 @@ pub fn sampler(examined: &mut Examined<'_>, name: &str, made: Result<Sampler<'_>
 }
 
 /// The p-value of some draws; `None` where there is nothing to test, or the fault is found already.
-fn test(
-    examined: &mut Examined<'_>,
-    name: &str,
-    sampler: &Sampler<'_>,
-    draws: usize,
-    seed: u64,
-) -> Option<f64> {
+fn test(examined: &mut Examined<'_>, name: &str, sampler: &Sampler, draws: usize, seed: u64) -> Option<f64> {
     let law = examined.law?;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut counts: BTreeMap<Set, usize> = BTreeMap::new();

@@ -19,7 +19,7 @@ mod runner;
 pub mod solvers;
 pub mod uniform;
 
-use partition_dpp::{Error, engine::Engine};
+use partition_dpp::{Engine, Error};
 
 pub use model::Model;
 pub use oracles::{Constraint, Data, Problem};
@@ -56,7 +56,7 @@ pub struct Examined<'a> {
     pub law: Option<&'a Law>,
     /// How far a dense kernel is from any law.
     pub vague: f64,
-    pub engine: &'a dyn Engine,
+    pub engine: &'a Engine,
     pub effort: Effort,
     pub seed: u64,
     pub report: Report,
@@ -117,7 +117,7 @@ pub fn log_floor(exact: f64) -> f64 {
 }
 
 /// Everything that the library answers about a problem.
-pub fn examine(problem: &Problem, engine: &dyn Engine, effort: Effort, seed: u64) -> Report {
+pub fn examine(problem: &Problem, engine: &Engine, effort: Effort, seed: u64) -> Report {
     examine_against(&problem.minors(), problem, engine, effort, seed)
 }
 
@@ -125,7 +125,7 @@ pub fn examine(problem: &Problem, engine: &dyn Engine, effort: Effort, seed: u64
 pub fn examine_against(
     minors: &Minors,
     problem: &Problem,
-    engine: &dyn Engine,
+    engine: &Engine,
     effort: Effort,
     seed: u64,
 ) -> Report {
@@ -144,7 +144,7 @@ pub fn examine_against(
 }
 
 /// What one check finds.
-pub fn probe(problem: &Problem, engine: &dyn Engine, check: impl FnOnce(&mut Examined<'_>)) -> Report {
+pub fn probe(problem: &Problem, engine: &Engine, check: impl FnOnce(&mut Examined<'_>)) -> Report {
     let minors = problem.minors();
     let law = minors.law(|set| problem.allows(set));
     let effort = Effort { draws: 0, draws_by_nodes: 0, paths: 0, solvers: false };

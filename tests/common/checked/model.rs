@@ -1,8 +1,8 @@
 //! The models behind one face.
 
 use partition_dpp::{
-    Dpp, IndependentKDpps, Inference, KDpp, Method, PartitionDpp, Projection, Result, Sampler,
-    SamplerOptions, engine::Engine,
+    Dpp, Engine, IndependentKDpps, Inference, KDpp, Method, PartitionDpp, Projection, Result, Sampler,
+    SamplerOptions,
 };
 
 use super::{Constraint, Examined, Parts, answers, chain, draws, ridge, solvers};
@@ -42,7 +42,7 @@ impl<'a> Model {
     }
 
     /// `None` for a law that is only drawn from.
-    pub fn inference(&self, engine: &'a dyn Engine) -> Option<Result<Inference<'a>>> {
+    pub fn inference(&self, engine: &'a Engine) -> Option<Result<Inference>> {
         match self {
             Self::Any(dpp) => Some(dpp.inference(engine)),
             Self::Size(dpp) => Some(dpp.inference(engine)),
@@ -52,8 +52,8 @@ impl<'a> Model {
     }
 
     /// Every exact sampler of the law.
-    pub fn samplers(&self, engine: &'a dyn Engine) -> Vec<(&'static str, Result<Sampler<'a>>)> {
-        let by_projection = |name: [&'static str; 2], make: &dyn Fn(Projection) -> Result<Sampler<'a>>| {
+    pub fn samplers(&self, engine: &'a Engine) -> Vec<(&'static str, Result<Sampler>)> {
+        let by_projection = |name: [&'static str; 2], make: &dyn Fn(Projection) -> Result<Sampler>| {
             vec![(name[0], make(Projection::Leverage)), (name[1], make(Projection::Elementary))]
         };
         let names = ["leverage", "elementary"];

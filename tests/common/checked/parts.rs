@@ -2,8 +2,7 @@
 
 use oracles::{Constraint, Data, Problem, Storage};
 use partition_dpp::{
-    Features, Kernel, Partition, Quota, Result,
-    engine::Cpu,
+    Engine, Features, Kernel, Partition, Quota, Result,
     similarity::{Bandwidth, Rbf},
 };
 
@@ -25,7 +24,7 @@ impl Parts {
             (Data::Kernel, _) => Kernel::from_dense(items, &flat)?.features().clone(),
             (Data::Gaussian, _) => {
                 let points = Features::from_rows(items, dims, flat)?;
-                Rbf::new(Bandwidth::Exactly(1.0)).features(&points, &Cpu)?.features().clone()
+                Rbf::new(Bandwidth::Exactly(1.0)).features(&points, &Engine::cpu())?.features().clone()
             }
             (Data::Features, Storage::F64) => Features::from_rows(items, dims, flat)?,
             (Data::Features, Storage::F32) => {

@@ -12,7 +12,7 @@ fn tables_go_up_when_they_pay() {
         let Some(gpu) = gpu(precision) else { return };
         let case = problem("many items", 20_000, 6, &[1, 2], 3000);
         let (expected, _) = case.draws_of_host(precision);
-        case.sampled(&gpu, |sampler| {
+        case.sampled(&gpu.engine(), |sampler| {
             let before = gpu.traffic();
             let first = sampler.sample_many(1, 99);
             let added = gpu.traffic() - before;
@@ -47,7 +47,7 @@ fn impossible_answers_do_no_harm() {
     ] {
         let Some(gpu) = patched(Precision::F32, from, to) else { return };
         let problem = &problems[2];
-        let (found, proposals, [made, replayed]) = problem.draws(&gpu);
+        let (found, proposals, [made, replayed]) = problem.draws(&gpu.engine());
         assert_eq!(made, replayed, "{to}: the device is still used");
         assert!((found, proposals) == problem.draws_of_host(Precision::F32), "{to}");
     }
@@ -60,6 +60,6 @@ fn many_rounds_end() {
         let Some(gpu) = gpu(precision) else { return };
         conform(&gpu, &[problem("many rounds", 2000, 512, &[36], 8)], 0.9);
         let beyond = problem("too many rounds", 2000, 1000, &[36], 0);
-        beyond.sampled(&gpu, |sampler| assert_eq!(sampler.batched_proposals(), None));
+        beyond.sampled(&gpu.engine(), |sampler| assert_eq!(sampler.batched_proposals(), None));
     }
 }

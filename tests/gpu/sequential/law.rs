@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use partition_dpp::{
-    Partition, PartitionDpp, Quota, Sampler, Subset,
-    engine::{Engine, Precision, gpu::Gpu},
+    Engine, Partition, PartitionDpp, Quota, Sampler, Subset,
+    engine::{Precision, gpu::Gpu},
     error::EstimateProblem,
 };
 
@@ -19,7 +19,7 @@ use crate::common::{
 };
 
 /// Draws of a known answer; `None` if its weights are too heavy for plain draws.
-fn drawn(case: &Case, engine: &dyn Engine, draws: u64) -> Option<(Vec<Subset>, [u64; 2])> {
+fn drawn(case: &Case, engine: &Engine, draws: u64) -> Option<(Vec<Subset>, [u64; 2])> {
     let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
     let quota = Quota::new(&partition, &case.quota).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
@@ -39,7 +39,7 @@ fn drawn(case: &Case, engine: &dyn Engine, draws: u64) -> Option<(Vec<Subset>, [
 fn p_values(gpu: &Gpu, draws: u64, every: usize) -> Vec<(String, f64)> {
     let test = |case: &Case| {
         let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
-        let (samples, [made, replayed]) = drawn(case, gpu, draws)?;
+        let (samples, [made, replayed]) = drawn(case, &gpu.engine(), draws)?;
         let p = stats::chi_square_p(samples.iter().map(Subset::as_slice), &law);
         println!("{:30} {} sets, {draws} of {made}, {replayed} replayed, p = {p:.4}", case.name, law.len());
         // In single precision more of parallel rows are left to the host.
@@ -75,7 +75,7 @@ fn five_parts() -> (Problem, Law, f64) {
 }
 
 /// Probabilities of the proposals, π Z / w, with the weights that the host finds.
-fn proposals(problem: &Problem, law: &Law, log_z: f64, engine: &dyn Engine) -> Law {
+fn proposals(problem: &Problem, law: &Law, log_z: f64, engine: &Engine) -> Law {
     let partition = Partition::from_labels(&problem.labels).unwrap();
     let quota = Quota::new(&partition, &problem.quota).unwrap();
     let dpp = PartitionDpp::new(&problem.features, &partition, &quota).unwrap();
@@ -98,17 +98,17 @@ fn picks_follow_the_law_of_proposals() {
     for precision in PRECISIONS {
         let verdict = ("verdict(unit_number(high, low), sh_ratio, margin)", "ACCEPTED");
         let Some(gpu) = patched(precision, &[verdict]) else { return };
-        let proposed = proposals(&problem, &law, log_z, &gpu);
+        let proposed = proposals(&problem, &law, log_z, &gpu.engine());
         let sum: f64 = proposed.values().sum();
         assert!((sum - 1.0).abs() < 1e-3, "{sum}");
         let draws = if precision == Precision::F32 { problem.draws } else { problem.draws / 4 };
-        let draw = |sampler: &Sampler<'_>| {
+        let draw = |sampler: &Sampler| {
             let samples = sampler.sample_many(draws, 12);
             let [made, replayed] = sampler.batched_proposals().unwrap();
             assert!(replayed * 500 <= made, "{replayed} of {made}");
             samples
         };
-        let samples = problem.sampled(&gpu, draw);
+        let samples = problem.sampled(&gpu.engine(), draw);
         // Sets without a known weight are too rare for a bin.
         let known = samples.subsets().iter().filter(|set| proposed.contains_key(set.as_slice()));
         let p = stats::chi_square_p(known.map(Subset::as_slice), &proposed);
@@ -126,8 +126,8 @@ fn a_wrong_law_of_picks_is_noticed() {
     let verdict = ("verdict(unit_number(high, low), sh_ratio, margin)", "ACCEPTED");
     let trial = ("verdict(sh_thresholds[trial], square, margin)", "ACCEPTED");
     let Some(gpu) = patched(Precision::F32, &[verdict, trial]) else { return };
-    let proposed = proposals(&problem, &law, log_z, &gpu);
-    let samples = problem.sampled(&gpu, |sampler| sampler.sample_many(problem.draws, 12));
+    let proposed = proposals(&problem, &law, log_z, &gpu.engine());
+    let samples = problem.sampled(&gpu.engine(), |sampler| sampler.sample_many(problem.draws, 12));
     let known = samples.subsets().iter().filter(|set| proposed.contains_key(set.as_slice()));
     let p = stats::chi_square_p(known.map(Subset::as_slice), &proposed);
     assert!(p < 1e-9, "{p:e}");
@@ -147,7 +147,7 @@ fn parts_with_little_left() {
     let (law, _) = Determinants::of_features(rows).partition_dpp(&problem.labels, &problem.quota);
     for precision in PRECISIONS {
         let Some(gpu) = gpu(precision) else { return };
-        let (found, proposals, [made, replayed]) = problem.draws(&gpu);
+        let (found, proposals, [made, replayed]) = problem.draws(&gpu.engine());
         println!("{precision}: {replayed} of {made} replayed");
         assert!((found.clone(), proposals) == problem.draws_of_host(precision));
         let p = stats::chi_square_p(found.iter().map(Subset::as_slice), &law);

@@ -1,14 +1,17 @@
 //! What goes to a device and back, when, and what its answers may be.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use partition_dpp::{
-    Watch,
+    Engine, Watch,
     engine::{
-        Cpu, Precision,
+        Precision,
         gpu::{Fault, GpuOptions},
     },
     watch::Ended,
@@ -25,7 +28,7 @@ fn ten_thousand_draws_are_one_submission_and_one_wait() {
             GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(100));
         let Some(gpu) = open(&options, "traffic") else { return };
         let (rows, draws) = (300, 10_000);
-        problem("traffic", rows, 9, &[1; 5], 0).sampled(&gpu, |sampler| {
+        problem("traffic", rows, 9, &[1; 5], 0).sampled(&gpu.engine(), |sampler| {
             // Tables go up once: an entry of two words and a row for every item, and a Gram matrix for every part.
             let before = gpu.traffic();
             drop(sampler.sample_many(100, 0));
@@ -52,8 +55,8 @@ fn ten_thousand_draws_are_one_submission_and_one_wait() {
 fn the_same_draws_in_instalments_and_without_a_device() {
     let Some(gpu) = gpu(Precision::F32) else { return };
     let case = &few()[3];
-    let whole = case.sampled(&gpu, |sampler| sampler.sample_many(300, 5));
-    case.sampled(&gpu, |sampler| {
+    let whole = case.sampled(&gpu.engine(), |sampler| sampler.sample_many(300, 5));
+    case.sampled(&gpu.engine(), |sampler| {
         let mut found = sampler.sample_range(0..1, 5);
         found.extend(sampler.sample_range(1..120, 5));
         drop(sampler.sample_range(0..3, 6));
@@ -68,8 +71,8 @@ fn the_same_draws_in_instalments_and_without_a_device() {
 #[test]
 fn a_watch_ends_batches() {
     let Some(gpu) = gpu(Precision::F32) else { return };
-    few()[0].sampled(&gpu, |sampler| {
-        let stop = AtomicBool::new(true);
+    few()[0].sampled(&gpu.engine(), |sampler| {
+        let stop = Arc::new(AtomicBool::new(true));
         let watch = Watch::default().stopped_by(&stop);
         let none = sampler.sample_watched(0..100, 7, &watch).unwrap();
         assert_eq!((none.subsets().len(), none.ended()), (0, Some(Ended::Interrupted)));
@@ -97,7 +100,7 @@ fn impossible_answers_do_no_harm() {
         ("atomicAdd(&found.count, 1u);", "atomicAdd(&found.count, 1000000u);"),
     ] {
         let Some(gpu) = patched(Precision::F32, &[(from, to)]) else { return };
-        let (found, proposals, [made, replayed]) = case.draws(&gpu);
+        let (found, proposals, [made, replayed]) = case.draws(&gpu.engine());
         assert_eq!(made, replayed, "{to}: the device is still used");
         assert!((found, proposals) == expected, "{to}");
     }
@@ -109,19 +112,21 @@ fn what_does_not_fit_is_drawn_one_by_one() {
     let Some(small) = open(&GpuOptions::default().with_largest_binding(1 << 12), "graphics device") else {
         return;
     };
-    case.sampled(&small, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    case.sampled(&small.engine(), |sampler| assert_eq!(sampler.batched_proposals(), None));
     // The CPU draws what it has always drawn.
-    let on_cpu = case.sampled(&Cpu, |sampler| {
+    let on_cpu = case.sampled(&Engine::cpu(), |sampler| {
         assert_eq!(sampler.batched_proposals(), None);
         sampler.sample_many(40, 3)
     });
-    case.sampled(&small, |sampler| assert_eq!(sampler.sample_many(40, 3).subsets(), on_cpu.subsets()));
+    case.sampled(&small.engine(), |sampler| {
+        assert_eq!(sampler.sample_many(40, 3).subsets(), on_cpu.subsets())
+    });
     let Some(gpu) = gpu(Precision::F32) else { return };
     // The last one would take too many turns of a shader's loops.
     for (items, dims, quota) in
         [(500, 132, vec![1; 3]), (400, 64, vec![2; 23]), (400, 70, vec![1; 49]), (400, 68, vec![3; 14])]
     {
         let case = problem("too large", items, dims, &quota, 0);
-        case.sampled(&gpu, |sampler| assert_eq!(sampler.batched_proposals(), None));
+        case.sampled(&gpu.engine(), |sampler| assert_eq!(sampler.batched_proposals(), None));
     }
 }

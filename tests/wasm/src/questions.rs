@@ -2,12 +2,11 @@
 //!
 //! Features are small integers times powers of ten: the same numbers everywhere, whatever a machine's `sin` is.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use partition_dpp::{
-    Dpp, Features, Inference, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Result, Sampler,
-    SamplerOptions, Samples, Subset, Watch,
-    engine::{Cpu, Watched},
+    Dpp, Engine, Features, Inference, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Result,
+    Sampler, SamplerOptions, Samples, Subset, Watch,
     map::{BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Solution, Solver, UpperBound},
     mcmc::McmcOptions,
 };
@@ -19,20 +18,24 @@ pub(crate) type Question = (&'static str, fn(&Data) -> Result<String>);
 
 /// A name each, and how to answer it. No clock may be read: nobody asks for one.
 pub(crate) const QUESTIONS: &[Question] = &[
-    ("dpp", |data| draws(&Dpp::new(&data.features)?.sampler(SamplerOptions::default(), &Cpu)?)),
-    ("k-dpp", |data| draws(&KDpp::new(&data.features, 4)?.sampler(SamplerOptions::default(), &Cpu)?)),
+    ("dpp", |data| draws(&Dpp::new(&data.features)?.sampler(SamplerOptions::default(), &Engine::cpu())?)),
+    ("k-dpp", |data| {
+        draws(&KDpp::new(&data.features, 4)?.sampler(SamplerOptions::default(), &Engine::cpu())?)
+    }),
     ("rejection, leverage trials", |data| by_rejection(data, Projection::Leverage)),
     ("rejection, elementary picks", |data| by_rejection(data, Projection::Elementary)),
-    ("interpolation", |data| draws(&data.model()?.sampler(Method::Interpolation, &Cpu)?)),
-    ("per candidate", |data| draws(&data.model()?.sampler(Method::PerCandidate, &Cpu)?)),
+    ("interpolation", |data| draws(&data.model()?.sampler(Method::Interpolation, &Engine::cpu())?)),
+    ("per candidate", |data| draws(&data.model()?.sampler(Method::PerCandidate, &Engine::cpu())?)),
     ("exchange chains", chained),
-    ("ranges", |data| draws(&data.range_model()?.sampler(SamplerOptions::default(), &Cpu)?)),
+    ("ranges", |data| draws(&data.range_model()?.sampler(SamplerOptions::default(), &Engine::cpu())?)),
     ("watched", watched),
-    ("law of a quota", |data| law(&data.model()?.inference(&Cpu)?, &[0, 1, 2, 3, 4])),
-    ("law of ranges", |data| law(&data.range_model()?.inference(&Cpu)?, &[0, 1, 2, 4])),
-    ("greedy", |data| Ok(found(&Greedy::default().solve(&data.model()?, &Cpu)?))),
-    ("lazy greedy, ranges", |data| Ok(found(&LazyGreedy::default().solve(&data.range_model()?, &Cpu)?))),
-    ("local search", |data| Ok(found(&LocalSearch::default().solve(&data.model()?, &Cpu)?))),
+    ("law of a quota", |data| law(&data.model()?.inference(&Engine::cpu())?, &[0, 1, 2, 3, 4])),
+    ("law of ranges", |data| law(&data.range_model()?.inference(&Engine::cpu())?, &[0, 1, 2, 4])),
+    ("greedy", |data| Ok(found(&Greedy::default().solve(&data.model()?, &Engine::cpu())?))),
+    ("lazy greedy, ranges", |data| {
+        Ok(found(&LazyGreedy::default().solve(&data.range_model()?, &Engine::cpu())?))
+    }),
+    ("local search", |data| Ok(found(&LocalSearch::default().solve(&data.model()?, &Engine::cpu())?))),
     ("branch and bound", |data| best(&data.model()?)),
     ("branch and bound, ranges", |data| best(&data.range_model()?)),
     // The rest is computed in fixed point.
@@ -87,17 +90,21 @@ impl Data {
 }
 
 fn by_rejection(data: &Data, projection: Projection) -> Result<String> {
-    draws(&data.model()?.sampler(SamplerOptions::from(Method::Rejection).with_projection(projection), &Cpu)?)
+    draws(
+        &data
+            .model()?
+            .sampler(SamplerOptions::from(Method::Rejection).with_projection(projection), &Engine::cpu())?,
+    )
 }
 
 /// Draws with one seed, and the proposals they took.
-fn draws(sampler: &Sampler<'_>) -> Result<String> {
+fn draws(sampler: &Sampler) -> Result<String> {
     Ok(listed(&sampler.sample_watched(0..12, SEED, &Watch::default())?))
 }
 
 /// The same of chains.
 fn chained(data: &Data) -> Result<String> {
-    let samples = data.model()?.chains(&McmcOptions::default(), &Cpu)?.run(12, SEED);
+    let samples = data.model()?.chains(&McmcOptions::default(), &Engine::cpu())?.run(12, SEED);
     let sets: Vec<String> = samples.subsets().iter().map(ToString::to_string).collect();
     Ok(format!("{}; {} proposals", sets.join(", "), samples.proposals()))
 }
@@ -109,16 +116,16 @@ fn listed(samples: &Samples) -> String {
 
 /// A flag that nobody sets stops nothing.
 fn watched(data: &Data) -> Result<String> {
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
     let watch = Watch::default().stopped_by(&stop);
-    let engine = Watched::new(&Cpu, watch);
+    let engine = Engine::cpu().watched(&watch);
     let sampler = data.range_model()?.sampler(SamplerOptions::default(), &engine)?;
     let drawn = listed(&sampler.sample_watched(0..4, SEED, &watch)?);
     let best = BranchAndBound::default().solve_watched(&data.model()?, &engine, &watch)?;
     Ok(format!("{drawn}; {}", found(&best)))
 }
 
-fn law(inference: &Inference<'_>, set: &[usize]) -> Result<String> {
+fn law(inference: &Inference, set: &[usize]) -> Result<String> {
     let log_z = inference.log_partition_function();
     let log_probability = inference.log_probability(&Subset::new(set.to_vec(), ITEMS)?)?;
     let inclusion = inference.inclusion_probabilities()?;
@@ -138,8 +145,8 @@ fn found(solution: &Solution) -> String {
 
 /// The best set with its proof, and the bound that needs no search.
 fn best(model: &impl Objective) -> Result<String> {
-    let solution = BranchAndBound::default().solve(model, &Cpu)?;
-    let bound = UpperBound::default().certify(model, &Cpu)?;
+    let solution = BranchAndBound::default().solve(model, &Engine::cpu())?;
+    let bound = UpperBound::default().certify(model, &Engine::cpu())?;
     let holds = bound.upper_bound >= solution.log_det;
     Ok(format!("{}; bounded: {holds}", found(&solution)))
 }
@@ -148,8 +155,8 @@ fn best(model: &impl Objective) -> Result<String> {
 fn hard(scale: impl Fn(usize, usize) -> f64) -> Result<String> {
     let data = Data::scaled(scale)?;
     let drawn = by_rejection(&data, Projection::Elementary)?;
-    let law = law(&data.model()?.inference(&Cpu)?, &[0, 1, 2, 3, 4])?;
-    let greedy = Greedy::default().solve(&data.model()?, &Cpu)?;
+    let law = law(&data.model()?.inference(&Engine::cpu())?, &[0, 1, 2, 3, 4])?;
+    let greedy = Greedy::default().solve(&data.model()?, &Engine::cpu())?;
     Ok(format!("{drawn}; {law}; {}", found(&greedy)))
 }
 

@@ -1,8 +1,7 @@
 //! Sets of any size.
 
 use partition_dpp::{
-    Dpp, Features,
-    engine::Cpu,
+    Dpp, Engine, Features,
     map::{Softmax, Solution, Solver, SymmetricGreedy},
 };
 
@@ -83,8 +82,8 @@ pub(super) fn add(context: &Context<'_>, debates: &Debates, section: &mut Sectio
 fn both(context: &Context<'_>, rows: &str, features: &Features) -> Result<[Found; 2], Failure> {
     context.step(&format!("map-debates: sets of any size, {rows}"))?;
     let any = Dpp::new(features)?;
-    let symmetric = SymmetricGreedy::default().solve(&any, &Cpu)?;
-    let softmax = Softmax::default().solve(&any, &Cpu)?;
+    let symmetric = SymmetricGreedy::default().solve(&any, &Engine::cpu())?;
+    let softmax = Softmax::default().solve(&any, &Engine::cpu())?;
     Ok([found(context, features, &symmetric)?, found(context, features, &softmax)?])
 }
 

@@ -138,12 +138,13 @@ fn factor(kernel: &[Vec<f64>], scale: impl Fn(f64) -> f64) -> Result<Features, E
     Ok(Kernel::from_dense(size, &values)?.features().clone())
 }
 
-fn effort<'a>(context: &Context<'a>) -> Effort<'a> {
-    let Setup { seed, watch, .. } = context.setup;
+fn effort(context: &Context<'_>) -> Effort {
+    let Setup { seed, watch, .. } = &context.setup;
+    let (seed, watch) = (*seed, watch.clone());
     Effort { restarts: 4, seed, limit: Duration::from_secs(20), exact: false, watch }
 }
 
-fn without_bounds<'a>(context: &Context<'a>) -> Effort<'a> {
+fn without_bounds(context: &Context<'_>) -> Effort {
     Effort { limit: Duration::ZERO, ..effort(context) }
 }
 

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use partition_dpp::{
-    Dpp, Features,
-    engine::Cpu,
+    Dpp, Engine, Features,
     map::{Softmax, Solution, Solver, SymmetricGreedy},
 };
 
@@ -47,7 +46,7 @@ fn instance(context: &Context<'_>, regime: &Regime, number: u64) -> Result<Insta
         seed: number,
         limit: if number < BOUNDED { LIMIT } else { Duration::ZERO },
         exact: size <= regime.exact_to,
-        watch: context.setup.watch,
+        watch: context.setup.watch.clone(),
     };
     let solve = |size: usize| solve_size(&features, size, effort(size));
     let any = Dpp::new(&features)?;
@@ -59,8 +58,8 @@ fn instance(context: &Context<'_>, regime: &Regime, number: u64) -> Result<Insta
     Ok(Instance {
         spectrum: Spectrum::of(&features),
         solved: regime.sizes.iter().map(|(size, ..)| solve(*size)).collect::<Result<_, _>>()?,
-        symmetric: free(SymmetricGreedy::default().solve(&any, &Cpu)?)?,
-        softmax: free(Softmax::default().solve(&any, &Cpu)?)?,
+        symmetric: free(SymmetricGreedy::default().solve(&any, &Engine::cpu())?)?,
+        softmax: free(Softmax::default().solve(&any, &Engine::cpu())?)?,
     })
 }
 

@@ -214,7 +214,8 @@ fn assert_is_kept(
     seed: u64,
 ) -> std::result::Result<bool, TestCaseError> {
     let Ok(chosen) = of_family(question, bound, choice) else { return Ok(false) };
-    let Ok((law, error, proposals)) = question.bounded(chosen, SamplerOptions::default(), &Cpu) else {
+    let Ok((law, error, proposals)) = question.bounded(chosen, SamplerOptions::default(), Engine::host())
+    else {
         return Ok(false);
     };
     let lost = lost(&law, seed) * proposals;
@@ -231,7 +232,7 @@ fn no_factor_of_an_acceptance_exceeds_one() {
     let (mut runner, sets) = (TestRunner::new(config), AtomicUsize::new(0));
     let checked = runner.run(&(models(), any::<u64>()), |(model, seed)| {
         let Some(dpp) = model.dpp() else { return Err(TestCaseError::reject("no set has a determinant")) };
-        let Ok(question) = Question::new(&dpp, None, &Cpu) else { return Ok(()) };
+        let Ok(question) = Question::new(&dpp, None, Engine::host()) else { return Ok(()) };
         // Rows are thinned out only if they have no components beyond those of the spectrum.
         let beyond = dpp.ground().beyond().is_some() || question.found.spectrum.values.len() < model.dims;
         for (choice, bound) in choices(beyond)
@@ -264,7 +265,7 @@ fn no_weight_falls_short_of_a_row_that_cancels() {
         let (labels, counts) = (vec![0, 0, 0, 1, 1, 1], vec![3, 2]);
         let model = Model { dims: 6, labels, values: entries(36, seed), spoilt: spoilt.clone(), counts };
         let dpp = model.dpp().unwrap();
-        let question = Question::new(&dpp, None, &Cpu).unwrap();
+        let question = Question::new(&dpp, None, Engine::host()).unwrap();
         assert_is_kept(&question, Bound::Hadamard, (Family::Clipped(2), Reading::Mapped), seed).unwrap()
     };
     assert!((0..20).filter(kept).count() >= 10);

@@ -1,0 +1,29 @@
+//! Watches that keep what is reported to them.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
+};
+
+use partition_dpp::{Watch, watch::Progress};
+
+/// What was reported so far.
+pub type Reports = Arc<Mutex<Vec<Progress>>>;
+
+/// A watch that keeps its reports.
+pub fn reported() -> (Watch, Reports) {
+    stopped_when(|_| false)
+}
+
+/// A watch that keeps its reports, and ends the work when `stops` says so of all reports so far.
+pub fn stopped_when(stops: impl Fn(&[Progress]) -> bool + Send + Sync + 'static) -> (Watch, Reports) {
+    let (stop, reports) = (Arc::new(AtomicBool::new(false)), Reports::default());
+    let watch = Watch::default().stopped_by(&stop);
+    let kept = Arc::clone(&reports);
+    let report = move |progress: Progress| {
+        let mut kept = kept.lock().unwrap();
+        kept.push(progress);
+        stop.fetch_or(stops(&kept), Ordering::SeqCst);
+    };
+    (watch.reporting_to(report), reports)
+}

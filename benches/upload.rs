@@ -17,11 +17,10 @@ use std::{
 use half::f16;
 use partition_dpp::{
     Features,
-    engine::low_level::Verbs,
     engine::{
         Precision,
         gpu::{Gpu, GpuOptions},
-        low_level::{Items, Rows},
+        low_level::{Items, Rows, Verbs},
     },
 };
 use rayon::prelude::*;

@@ -2,7 +2,7 @@
 //! their exact samples, probabilities, and most probable sets.
 //!
 //! ```
-//! use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, Engine};
+//! use partition_dpp::{Engine, Features, Method, Partition, PartitionDpp, Quota};
 //!
 //! # fn main() -> Result<(), partition_dpp::Error> {
 //! // Six items with three features each, in two parts; two of each, as different as possible.
@@ -26,7 +26,7 @@
 //! | K = A Aᵀ | likelihood kernel (called L in much of the literature) | [`Kernel`] |
 //! | P_1 … P_p | disjoint parts | [`Partition`] |
 //! | κ = (κ_1 … κ_p), k = Σκ_l | quota: how many items of each part | [`Quota`] |
-//! | G_l = Σ_{i∈P_l} a_i a_iᵀ | Gram matrix of a part | [`engine::Engine::part_grams`] |
+//! | G_l = Σ_{i∈P_l} a_i a_iᵀ | Gram matrix of a part | [`Verbs::part_grams`](engine::low_level::Verbs::part_grams) |
 //! | y_l | weight of a part, the tilt | [`Sampler::tilt`] |
 //! | Z_κ = Σ det(K_S) | normaliser under a quota | [`Inference::log_partition_function`] |
 //! | S, A_S | chosen subset, its rows | [`Subset`] |

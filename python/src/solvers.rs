@@ -155,7 +155,7 @@ impl Model {
     /// The items with the largest scores that the law allows, whatever their similarity.
     fn top_scores(&self, py: Python<'_>, scores: &Bound<'_, PyAny>) -> PyResult<Solution> {
         let scores = rows::numbers(scores, "scores")?;
-        let top = TopScores::new(&scores);
+        let top = TopScores::new(scores);
         let found = interruptible(py, None, |watch| match &self.law {
             Law::Parts(dpp) => Some(top.solve_watched(dpp, &partition_dpp::Engine::cpu(), &watch)),
             Law::Size(dpp) => Some(top.solve_watched(dpp, &partition_dpp::Engine::cpu(), &watch)),

@@ -24,7 +24,7 @@ use crate::{Error, Estimate, Features, Partition, Result, Subset};
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Method, PartitionDpp, Quota, data::LabelCopies, Engine};
+/// use partition_dpp::{Engine, Features, Method, PartitionDpp, Quota, data::LabelCopies};
 /// // Four images; the third shows the sky above a tree.
 /// let images = Features::from_rows(4, 3, vec![1., 0., 0., 0., 1., 0., 1., 1., 1., 0., 0., 2.])?;
 /// let copies = LabelCopies::from_labels(&[vec!["sky"], vec!["tree"], vec!["tree", "sky"], vec!["sun"]])?;

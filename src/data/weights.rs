@@ -48,7 +48,7 @@ impl Features {
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, KDpp, Engine};
+    /// use partition_dpp::{Engine, Features, KDpp};
     /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 1.0])?;
     /// let weighted = features.with_log_quality(&[0.0, 3_f64.sqrt().ln()])?;
     /// // Item 1 is three times as likely as item 0.
@@ -91,7 +91,7 @@ impl Features {
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, KDpp, Engine, map::{Greedy, Solver}};
+    /// use partition_dpp::{Engine, Features, KDpp, map::{Greedy, Solver}};
     /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 1.0, 0.1, 0.0, 1.0])?;
     /// let relevant = features.with_scores(&[1.0, 5.0, 4.0], 0.5)?;
     /// assert_eq!(Greedy::default().solve(&KDpp::new(&relevant, 2)?, &Engine::cpu())?.subset.as_slice(), [1, 2]);

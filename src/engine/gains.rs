@@ -38,7 +38,7 @@ impl Top {
 }
 
 /// A gain for every row, in the memory of the engine that made it with
-/// [`Engine::gain_table`](super::Engine::gain_table). 8 bytes per item in f64.
+/// [`Verbs::gain_table`](super::Verbs::gain_table). 8 bytes per item in f64.
 ///
 /// The trait is sealed, since methods will be added.
 pub trait GainTable: Sealed + fmt::Debug + Send + Sync {

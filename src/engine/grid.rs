@@ -56,7 +56,7 @@ pub struct GridPoint {
     pub inverse: Option<Mat<c64>>,
 }
 
-/// What [`grid_forms`](super::Engine::grid_forms) adds up over the nodes, for every part.
+/// What [`grid_forms`](super::Verbs::grid_forms) adds up over the nodes, for every part.
 #[derive(Clone, Copy, Debug)]
 pub struct FormGrid<'a> {
     /// The generating function, and the nodes.

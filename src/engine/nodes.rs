@@ -23,7 +23,7 @@ pub struct NodeFactors<'a> {
 /// ```
 ///
 /// W is positive semidefinite but for rounding. The table is in the memory of the engine that made it with
-/// [`Engine::node_table`](super::Engine::node_table): 16r² bytes per node in f64, and 8 per row. Copies share it until
+/// [`Verbs::node_table`](super::Verbs::node_table): 16r² bytes per node in f64, and 8 per row. Copies share it until
 /// they change.
 ///
 /// The trait is sealed, since methods will be added.

@@ -16,7 +16,7 @@ use crate::Result;
 /// w_i is the dual basis of the chosen rows, M = (K_S)⁻¹ = WᵀW. Swaps stay inside a group, so
 /// the table holds C_ij for i and j of one group, i in a *slot* of the group.
 ///
-/// The table is in the memory of the engine that made it with [`Engine::swap_table`](super::Engine::swap_table), and
+/// The table is in the memory of the engine that made it with [`Verbs::swap_table`](super::Verbs::swap_table), and
 /// takes 8·(slots + 1) bytes per item in f64.
 ///
 /// The trait is sealed, since methods will be added.

@@ -41,7 +41,7 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Checks between verbs whether the work may continue. Long loops on the host call it.
     ///
     /// # Errors
-    /// [`Error::Ended`](crate::Error::Ended) if the engine is [`Watched`] and the watch has ended the work.
+    /// [`Error::Ended`](crate::Error::Ended) from an engine under a watch that has ended the work.
     fn proceed(&self) -> Result<()> {
         Ok(())
     }

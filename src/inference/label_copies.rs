@@ -27,7 +27,7 @@ impl Inference {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, PartitionDpp, Quota, Subset, data::LabelCopies, Engine};
+    /// use partition_dpp::{Engine, Features, PartitionDpp, Quota, Subset, data::LabelCopies};
     /// let items = Features::from_rows(3, 2, vec![1.0, 0.0, 1.0, 2.0, 1.0, 1.0])?;
     /// let copies = LabelCopies::from_labels(&[vec!["a", "b"], vec!["a", "b"], vec!["b"]])?;
     /// let quota = Quota::new(copies.partition(), &[1, 1])?;

@@ -56,7 +56,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Engine, map::{Greedy, UpperBound, Solver}};
+/// use partition_dpp::{Engine, Features, KDpp, map::{Greedy, Solver, UpperBound}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.2])?;
 /// let model = KDpp::new(&features, 2)?;
 /// let certificate = UpperBound::default().certify(&model, &Engine::cpu())?;

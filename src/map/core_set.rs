@@ -34,7 +34,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Engine, map::{CoreSet, LocalSearch, Solver}};
+/// use partition_dpp::{Engine, Features, Partition, PartitionDpp, Quota, map::{CoreSet, LocalSearch, Solver}};
 /// let shards = [vec![1.0, 0.0, 0.9, 0.1, 0.0, 0.5], vec![0.2, 0.1, 0.1, 2.0, 1.0, 1.0]];
 /// let labels = [["a", "a", "b"], ["a", "b", "b"]];
 /// let mut core_sets = Vec::new();
@@ -95,7 +95,7 @@ impl CoreSet {
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, Partition, Engine, map::CoreSet, stream::Batch};
+    /// use partition_dpp::{Engine, Features, Partition, map::CoreSet, stream::Batch};
     /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.0, 0.0, 1.0])?;
     /// let batch = Batch::new(7, &features, &Partition::from_labels(&["cat", "cat", "dog"])?)?;
     /// let core_set = CoreSet::from_bytes(&CoreSet::of_batch(&batch, 1, &Engine::cpu())?.to_bytes())?;

@@ -33,7 +33,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Engine, map::{Greedy, Solver}};
+/// use partition_dpp::{Engine, Features, KDpp, map::{Greedy, Solver}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.0])?;
 /// let solution = Greedy::default().solve(&KDpp::new(&features, 2)?, &Engine::cpu())?;
 /// assert_eq!(solution.subset.as_slice(), [0, 2]);

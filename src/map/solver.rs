@@ -13,7 +13,7 @@ use crate::{Result, engine::Engine};
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Engine, map::{BranchAndBound, Greedy, LocalSearch, Solver}};
+/// use partition_dpp::{Engine, Features, KDpp, map::{BranchAndBound, Greedy, LocalSearch, Solver}};
 /// let features = Features::from_rows(4, 3, vec![1., 0., 0., 1., 1., 0., 0., 2., 1., 0., 0., 1.])?;
 /// let model = KDpp::new(&features, 2)?;
 /// let solvers: [Box<dyn Solver<KDpp>>; 3] =

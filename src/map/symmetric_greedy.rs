@@ -47,7 +47,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, Engine, map::{SymmetricGreedy, Solver}};
+/// use partition_dpp::{Dpp, Engine, Features, map::{Solver, SymmetricGreedy}};
 /// // The first item adds less than a factor of 1, whatever else is chosen.
 /// let features = Features::from_rows(3, 3, vec![0.5, 0.0, 0.0, 0.0, 2.0, 0.3, 0.0, 1.5, 2.0])?;
 /// let solution = SymmetricGreedy::default().solve(&Dpp::new(&features)?, &Engine::cpu())?;

@@ -25,30 +25,30 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Engine, map::{Solver, TopScores}};
+/// use partition_dpp::{Engine, Features, KDpp, map::{Solver, TopScores}};
 /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 1.0, 0.1, 0.0, 1.0])?;
-/// let top = TopScores::new(&[3.0, 5.0, 1.0]).solve(&KDpp::new(&features, 2)?, &Engine::cpu())?;
+/// let top = TopScores::new([3.0, 5.0, 1.0]).solve(&KDpp::new(&features, 2)?, &Engine::cpu())?;
 /// assert_eq!(top.subset.as_slice(), [0, 1]);
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Copy, Debug)]
-pub struct TopScores<'s> {
-    scores: &'s [f64],
+#[derive(Clone, Debug)]
+pub struct TopScores {
+    scores: Vec<f64>,
 }
 
-impl<'s> TopScores<'s> {
+impl TopScores {
     /// The solver for these scores, one per item.
     #[must_use]
-    pub fn new(scores: &'s [f64]) -> Self {
-        Self { scores }
+    pub fn new(scores: impl Into<Vec<f64>>) -> Self {
+        Self { scores: scores.into() }
     }
 }
 
-impl<M: Objective> Solver<M> for TopScores<'_> {
+impl<M: Objective> Solver<M> for TopScores {
     /// # Errors
     /// [`Error::Shape`] for another number of scores than items; [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite).
     fn solve_watched(&self, model: &M, engine: &Engine, _: &Watch) -> Result<Solution> {
-        let (candidates, scores) = (model.candidates(), self.scores);
+        let (candidates, scores) = (model.candidates(), &self.scores);
         let (expected, found) = (candidates.features.items(), scores.len());
         if found != expected {
             return Err(Error::Shape { what: "the list of scores", expected, found });

@@ -15,7 +15,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, Method, Engine};
+/// use partition_dpp::{Dpp, Engine, Features, Method};
 /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
 /// let sampler = Dpp::new(&features)?.sampler(Method::Auto, &Engine::cpu())?;
 /// let samples = sampler.sample_many(100, 7);

@@ -19,7 +19,7 @@ use crate::{Error, Features, Partition, Quota, Result, data::check_labels, engin
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, IndependentKDpps, Method, Partition, Quota, Engine};
+/// use partition_dpp::{Engine, Features, IndependentKDpps, Method, Partition, Quota};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let quota = Quota::new(&partition, &[1, 1])?;
@@ -75,7 +75,7 @@ impl IndependentKDpps {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, IndependentKDpps, Partition, Quota, Engine};
+    /// use partition_dpp::{Engine, Features, IndependentKDpps, Partition, Quota};
     /// use partition_dpp::map::{BranchAndBound, Solution, Solver};
     /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
     /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;

@@ -18,7 +18,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Method, Engine};
+/// use partition_dpp::{Engine, Features, KDpp, Method};
 /// use rand::{SeedableRng, distr::Distribution};
 /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
 /// let k_dpp = KDpp::new(&features, 2)?;

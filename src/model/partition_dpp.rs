@@ -28,7 +28,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, Engine};
+/// use partition_dpp::{Engine, Features, Method, Partition, PartitionDpp, Quota};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let quota = Quota::new(&partition, [1, 1])?;

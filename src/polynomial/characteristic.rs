@@ -34,7 +34,7 @@ const ACCEPTED: f64 = 1e-10;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, Engine, polynomial::CharacteristicPolynomial};
+/// use partition_dpp::{Engine, Features, Partition, polynomial::CharacteristicPolynomial};
 /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "b"])?;
 /// let polynomial = CharacteristicPolynomial::new(&features, &partition)?;

@@ -69,6 +69,9 @@ fn of_node(
         return Ok(by_interpolation(grid, &weighted, k));
     }
     let values = matrix.eigenvalues().map_err(|_| Error::Eigen { size })?;
+    if !have_moments_of(&values, &matrix) {
+        return Ok(by_interpolation(grid, &weighted, k));
+    }
     // coefficient[c] = [x^c] of the product so far.
     let mut coefficient = vec![c64::new(0.0, 0.0); k + 1];
     coefficient[0] = *determinant;
@@ -79,6 +82,16 @@ fn of_node(
         }
     }
     Ok(coefficient[k])
+}
+
+/// Whether Σ ν = tr M and Σ ν² = tr M²: of a matrix whose entries are many decades apart, some eigenvalues come out as zeros.
+fn have_moments_of(values: &[c64], matrix: &Mat<c64>) -> bool {
+    let size = matrix.nrows();
+    let first: c64 = (0..size).map(|i| matrix[(i, i)]).sum();
+    let second: c64 = (0..size).flat_map(|i| (0..size).map(move |j| matrix[(i, j)] * matrix[(j, i)])).sum();
+    let (one, two): (c64, c64) = (values.iter().sum(), values.iter().map(|value| value * value).sum());
+    let rounding = 1e3 * f64::EPSILON * LARGEST * size as f64;
+    (one - first).norm() <= rounding && (two - second).norm() <= rounding * LARGEST
 }
 
 /// [x^k] det(C + xN) from the determinants at the roots of unity of order r + 1, C = I − Σ N_l.

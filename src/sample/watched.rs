@@ -31,7 +31,7 @@ impl Sampler {
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
     /// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
-    /// use partition_dpp::{Features, KDpp, SamplerOptions, Watch, Engine, watch::Ended};
+    /// use partition_dpp::{Engine, Features, KDpp, SamplerOptions, Watch, watch::Ended};
     /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
     /// let sampler = KDpp::new(&features, 2)?.sampler(SamplerOptions::default(), &Engine::cpu())?;
     /// let stop = Arc::new(AtomicBool::new(false));

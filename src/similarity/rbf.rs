@@ -44,7 +44,7 @@ const ROUNDINGS: f64 = 16.0;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Method, Engine, similarity::Rbf};
+/// use partition_dpp::{Engine, Features, KDpp, Method, similarity::Rbf};
 /// let features = Features::from_rows(50, 2, (0..100).map(|i| f64::from(i * i % 17)).collect::<Vec<_>>())?;
 /// let rbf = Rbf::default().with_landmarks(20).features(&features, &Engine::cpu())?;
 /// assert!(rbf.kernel_error() < 0.1);
@@ -101,7 +101,7 @@ impl Rbf {
     /// # Errors
     /// - those of the [`Bandwidth`];
     /// - [`Error::Nothing`] for no landmarks, [`Error::SizeAboveItems`] for more than there are items;
-    /// - [`Error::Ended`] with an engine under a watch ([`engine::Watched`](crate::engine::Watched)) that ends it.
+    /// - [`Error::Ended`] from an engine under a watch ([`Engine::watched`]) that ends it.
     pub fn features(&self, features: &Features, engine: &Engine) -> Result<RbfFeatures> {
         let items = features.items();
         if !self.is_whole(items) {

@@ -37,7 +37,7 @@ const RUN: usize = 8192;
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, Engine, stream::{Batch, Grams}};
+/// use partition_dpp::{Engine, Features, Partition, stream::{Batch, Grams}};
 /// let batch = |number, values: [f64; 4], labels: [&str; 2]| {
 ///     Batch::new(number, &Features::from_rows(2, 2, values.to_vec())?, &Partition::from_labels(&labels)?)
 /// };

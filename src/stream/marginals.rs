@@ -41,7 +41,7 @@ const WANTED: f64 = 1e-9;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, Engine, stream::{Batch, Grams, Marginals}};
+/// use partition_dpp::{Engine, Features, Partition, stream::{Batch, Grams, Marginals}};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let batch = Batch::new(0, &features, &Partition::from_labels(&["a", "a", "b", "b"])?)?;
 /// let grams = Grams::of_batch(&batch, &Engine::cpu())?;

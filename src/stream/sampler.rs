@@ -73,7 +73,7 @@ pub enum Step {
 /// A driver whose batches are elsewhere:
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, Engine, stream::{Batch, Grams, Plan, Step, StreamSampler, Trials}};
+/// use partition_dpp::{Engine, Features, Partition, stream::{Batch, Grams, Plan, Step, StreamSampler, Trials}};
 /// # let batch = |number: u64| {
 /// #     let values: Vec<f64> = (0..300).map(|i| (f64::from(i) * (number as f64 + 0.37)).sin()).collect();
 /// #     let labels: Vec<&str> = (0..100).map(|i| if i % 3 == 0 { "cat" } else { "dog" }).collect();

@@ -85,7 +85,7 @@ impl Plan {
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Error, Features, Partition, Engine, stream::{Batch, Grams, Plan}};
+    /// use partition_dpp::{Engine, Error, Features, Partition, stream::{Batch, Grams, Plan}};
     /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.0, 0.0, 1.0])?;
     /// let batch = Batch::new(0, &features, &Partition::from_labels(&["cat", "cat", "dog"])?)?;
     /// let grams = Grams::of_batch(&batch, &Engine::cpu())?;

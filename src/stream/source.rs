@@ -37,7 +37,7 @@ impl<S: TrialSource + ?Sized> TrialSource for &mut S {
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, Engine, stream::{Batch, Batches, Plan, StreamSampler}};
+/// use partition_dpp::{Engine, Features, Partition, stream::{Batch, Batches, Plan, StreamSampler}};
 /// let values: Vec<f64> = (0..600).map(|i| f64::from(i * i % 97)).collect();
 /// let labels: Vec<&str> = (0..100).map(|i| if i % 3 == 0 { "cat" } else { "dog" }).collect();
 /// let batch = |number: usize| {

@@ -3,8 +3,7 @@
 use faer::{Mat, MatRef};
 use partition_dpp::{
     Engine, Features,
-    engine::low_level::Verbs,
-    engine::low_level::{Cpu, Items, RowMap, Rows},
+    engine::low_level::{Cpu, Items, RowMap, Rows, Verbs},
 };
 
 use crate::common::{random::normals, with_threads};

@@ -5,8 +5,7 @@
 use partition_dpp::{
     Engine, Features,
     data::{Scalar, Storage},
-    engine::low_level::Verbs,
-    engine::low_level::{Cpu, Group, Items, Rows, Top},
+    engine::low_level::{Cpu, Group, Items, Rows, Top, Verbs},
 };
 
 use crate::common::{oracle::dot, random::normals, with_threads};

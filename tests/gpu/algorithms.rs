@@ -312,10 +312,10 @@ fn every_algorithm_computes_there() {
     dispatching(&gpu, leverage, || drop(any.sampler(SamplerOptions::default(), &gpu.engine()).unwrap()));
     dispatching(&gpu, leverage, || drop(parts.sampler(SamplerOptions::default(), &gpu.engine()).unwrap()));
     dispatching(&gpu, leverage, || {
-        drop(size.inference(&gpu.engine()).unwrap().inclusion_probabilities().unwrap())
+        drop(size.inference(&gpu.engine()).unwrap().inclusion_probabilities().unwrap());
     });
     dispatching(&gpu, leverage, || {
-        drop(any.inference(&gpu.engine()).unwrap().inclusion_probabilities().unwrap())
+        drop(any.inference(&gpu.engine()).unwrap().inclusion_probabilities().unwrap());
     });
     dispatching(&gpu, &["grid_determinants"], || drop(any.part_counts(&partition, &gpu.engine()).unwrap()));
     dispatching(&gpu, &["whiten_rows"], || {

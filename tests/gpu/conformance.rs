@@ -4,8 +4,7 @@ use faer::{Mat, MatRef};
 use half::f16;
 use partition_dpp::{
     Features,
-    engine::low_level::Verbs,
-    engine::low_level::{Items, RowMap, Rows},
+    engine::low_level::{Items, RowMap, Rows, Verbs},
 };
 
 use crate::common::{

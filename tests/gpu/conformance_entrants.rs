@@ -4,10 +4,9 @@ use faer::Mat;
 use nalgebra::DMatrix;
 use partition_dpp::{
     Features,
-    engine::low_level::Verbs,
     engine::{
         Precision,
-        low_level::{Beyond, Items, LeavingPairs, Rows, SwapTable},
+        low_level::{Beyond, Items, LeavingPairs, Rows, SwapTable, Verbs},
     },
 };
 

@@ -4,11 +4,10 @@ use approx::assert_abs_diff_eq;
 use faer::{Mat, c64};
 use partition_dpp::{
     Engine, Error, Features, KDpp,
-    engine::low_level::Verbs,
     engine::{
         Precision,
         gpu::{Gpu, GpuOptions, summaries},
-        low_level::{GridRequest, Items, PhaseGrid, Rows},
+        low_level::{GridRequest, Items, PhaseGrid, Rows, Verbs},
     },
     error::DeviceProblem,
     map::{Greedy, Solver},

@@ -9,13 +9,12 @@ use std::{
 use faer::{Mat, c64};
 use partition_dpp::{
     Engine, Error, Features, KDpp,
-    engine::low_level::Verbs,
     engine::{
         Precision,
         gpu::{Fault, Gpu, GpuOptions},
         low_level::{
             Beyond, CandidateGrid, FormGrid, GridRequest, Items, LeavingPairs, NodeFactors, PhaseGrid,
-            RowMap, Rows,
+            RowMap, Rows, Verbs,
         },
     },
     error::DeviceProblem,

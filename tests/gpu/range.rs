@@ -4,11 +4,10 @@ use approx::{abs_diff_eq, relative_eq};
 use faer::{Mat, MatRef};
 use partition_dpp::{
     Engine, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota,
-    engine::low_level::Verbs,
     engine::{
         Precision,
         gpu::Gpu,
-        low_level::{Items, RowMap, Rows, SwapUpdate},
+        low_level::{Items, RowMap, Rows, SwapUpdate, Verbs},
     },
     error::DeviceProblem,
     map::{Greedy, LocalSearch, Solver},

@@ -5,11 +5,10 @@ use std::time::Duration;
 use half::f16;
 use partition_dpp::{
     Dpp, Engine, Error, Features, Method, Partition, PartitionDpp, Quota,
-    engine::low_level::Verbs,
     engine::{
         Precision,
         gpu::{Gpu, GpuOptions, Traffic},
-        low_level::{Items, Rows},
+        low_level::{Items, Rows, Verbs},
     },
     map::{Greedy, LocalSearch, Objective, Restarts, Solver},
 };

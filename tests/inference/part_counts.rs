@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use approx::abs_diff_eq;
-use partition_dpp::{Dpp, Engine, Error, Estimate, KDpp, PartCounts, Partition, Quota, Result};
+use approx::{abs_diff_eq, assert_abs_diff_eq};
+use partition_dpp::{
+    Dpp, Engine, Error, Estimate, Features, KDpp, PartCounts, Partition, Quota, Result,
+    similarity::{Bandwidth, Rbf},
+};
 
 use crate::common::{
     Case,
@@ -234,4 +237,27 @@ fn planted_faults_are_far_off() {
     assert!(gap(&counts_of(&conditioned, &case.labels), &expected) > 1e-3, "a condition too many");
     let larger = KDpp::new(&features, 6).unwrap();
     assert!(gap(&counts_of(&larger, &case.labels), &expected) > 1e-3, "one item more");
+}
+
+/// Points so far from each other that similarities are 1e-10 to 1e-105: of matrices whose entries are that far apart an
+/// eigenvalue solver returns zeros.
+#[test]
+fn sets_of_points_far_apart_are_alike() {
+    let points = [
+        [-1_336.813_625_257_314_5, 17.519_280_231_096_307, -1_612.474_893_206_149_5],
+        [-1e12, 1e12, -1e12],
+        [1e12, -1e12, -1e12],
+        [-1_336.813_625_257_314_5, 29.659_779_072_931_048, -1_618.545_142_627_067],
+        [993.841_011_351_263_4, -911.107_813_583_981, -1_389.739_880_043_124],
+        [-1_336.813_625_257_314_5, 11.449_030_810_178_938, -1_609.439_768_495_691],
+        [993.841_011_351_263_4, -898.967_314_742_146_3, -1_407.950_628_305_876],
+    ];
+    let points = Features::from_rows(7, 3, points.as_flattened()).unwrap();
+    let rbf = Rbf::new(Bandwidth::Exactly(1.0)).features_in::<f64>(&points, &Engine::cpu()).unwrap();
+    let partition = Partition::from_labels(&[0, 0, 0, 1, 0, 1, 0]).unwrap();
+    let law = KDpp::new(rbf.features(), 4).unwrap().part_counts(&partition, &Engine::cpu()).unwrap();
+    for (counts, probability) in law.entries() {
+        let sets = [5.0, 20.0, 10.0][counts[1]];
+        assert_abs_diff_eq!(*probability, sets / 35.0, epsilon = 1e-9);
+    }
 }

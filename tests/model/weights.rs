@@ -207,7 +207,7 @@ fn the_top_scores_meet_the_quota() {
     let scores = [5.0, 4.0, 9.0, -1.0, -2.0, -3.0, 7.0, 8.0, 7.0];
     let top = |quota: &Quota, partition: &Partition| -> Subset {
         let dpp = PartitionDpp::new(&features, partition, quota).unwrap();
-        TopScores::new(&scores).solve(&dpp, &Engine::cpu()).unwrap().subset
+        TopScores::new(scores).solve(&dpp, &Engine::cpu()).unwrap().subset
     };
     let (partition, quota) = parts(&problem.labels, [2, 1, 1]);
     assert_eq!(top(&quota, &partition).as_slice(), [0, 2, 3, 7]);

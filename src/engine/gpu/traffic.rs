@@ -15,7 +15,7 @@ use crate::{Error, Result, error::DeviceProblem};
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, engine::{Engine, Items, Rows, gpu::{Gpu, GpuOptions}}};
+/// use partition_dpp::{Engine, Features, engine::{Items, Rows, gpu::{Gpu, GpuOptions}}};
 /// let Ok(gpu) = Gpu::new(&GpuOptions::default()) else { return Ok(()) };
 /// let features = Features::from_rows(1000, 4, vec![1.0_f32; 4000])?;
 /// let rows = Rows::scaled(&features, vec![Items::All(1000)]);

@@ -38,7 +38,7 @@ use crate::{Error, Features, Partition, Result, data::check_partition, linalg, w
 /// A catalogue that is asked for other quotas, and grows:
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine::Prepared, Engine};
+/// use partition_dpp::{Engine, Features, Method, Partition, PartitionDpp, Quota, engine::Prepared};
 /// let mut values: Vec<f64> = (0..4000).map(|i| f64::from(i * i % 97)).collect();
 /// let mut labels = vec!["a", "b"].repeat(500);
 /// let features = Features::from_rows(1000, 4, values.clone())?;

@@ -62,7 +62,7 @@ impl Dpp {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Dpp, Features, Partition, Quota, Engine};
+    /// use partition_dpp::{Dpp, Engine, Features, Partition, Quota};
     /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 2.0])?;
     /// let partition = Partition::from_labels(&["a", "b"])?;
     /// let quota = Quota::new(&partition, [0..=1, 1..=1])?;

@@ -25,7 +25,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Partition, Engine};
+/// use partition_dpp::{Engine, Features, KDpp, Partition};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let law = KDpp::new(&features, 2)?.part_counts(&partition, &Engine::cpu())?;

@@ -24,7 +24,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, Quota, RidgeDpp, Engine};
+/// use partition_dpp::{Engine, Features, Partition, Quota, RidgeDpp};
 /// let features = Features::from_rows(2, 1, vec![1.0, 2.0])?;
 /// let partition = Partition::from_labels(&["a", "a"])?;
 /// let dpp = RidgeDpp::new(&features, 1.0, &partition, &Quota::new(&partition, [1])?)?;
@@ -104,7 +104,7 @@ impl RidgeDpp {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, Partition, Quota, RidgeDpp, Engine};
+    /// use partition_dpp::{Engine, Features, Partition, Quota, RidgeDpp};
     /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 2.0])?;
     /// let partition = Partition::from_labels(&["a", "b"])?;
     /// let dpp = RidgeDpp::new(&features, 1.0, &partition, &Quota::new(&partition, [0..=1, 1..=1])?)?;

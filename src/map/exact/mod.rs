@@ -49,7 +49,7 @@ const TOLERANCE: f64 = 1e-9;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Engine, map::{BranchAndBound, Termination, Solver}};
+/// use partition_dpp::{Engine, Features, KDpp, map::{BranchAndBound, Solver, Termination}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.2])?;
 /// let solution = BranchAndBound::default().solve(&KDpp::new(&features, 2)?, &Engine::cpu())?;
 /// assert_eq!(solution.subset.as_slice(), [0, 3]);

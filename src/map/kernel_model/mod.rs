@@ -39,7 +39,7 @@ const NOTHING: f64 = 1e-12;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, Quota, Engine, map::{KernelModel, LazyGreedy, Solver}};
+/// use partition_dpp::{Engine, Features, Partition, Quota, map::{KernelModel, LazyGreedy, Solver}};
 /// use partition_dpp::similarity::{Bandwidth, RbfKernel};
 /// let features = Features::from_rows(5, 1, vec![0.0, 0.1, 2.0, 2.1, 5.0])?;
 /// let kernel = RbfKernel::new(&features, Bandwidth::Exactly(1.0))?;
@@ -137,7 +137,7 @@ impl<'a> KernelModel<'a> {
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, Engine, map::{Greedy, KernelModel, Solver}};
+    /// use partition_dpp::{Engine, Features, map::{Greedy, KernelModel, Solver}};
     /// use partition_dpp::similarity::{Bandwidth, RbfKernel};
     /// let features = Features::from_rows(3, 1, vec![0.0, 0.1, 5.0])?;
     /// let kernel = RbfKernel::new(&features, Bandwidth::Exactly(1.0))?;

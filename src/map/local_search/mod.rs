@@ -58,7 +58,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, Engine, map::{LocalSearch, Termination, Solver}};
+/// use partition_dpp::{Engine, Features, KDpp, map::{LocalSearch, Solver, Termination}};
 /// // Greedy takes the longest row first, and then cannot have both axes.
 /// let features = Features::from_rows(3, 2, vec![0.8, 0.8, 1.1, 0.0, 0.0, 1.1])?;
 /// let solution = LocalSearch::default().solve(&KDpp::new(&features, 2)?, &Engine::cpu())?;

@@ -42,7 +42,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, Engine, map::SoftmaxExtension};
+/// use partition_dpp::{Dpp, Engine, Features, map::SoftmaxExtension};
 /// let features = Features::from_rows(2, 2, vec![2.0, 0.0, 0.0, 3.0])?;
 /// let dpp = Dpp::new(&features)?;
 /// // A diagonal kernel: F = Σ ln(1 + x_i (K_ii − 1)).

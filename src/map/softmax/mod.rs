@@ -44,7 +44,7 @@ use crate::{Dpp, Result, engine::Engine};
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, Engine, map::{Softmax, Solver}};
+/// use partition_dpp::{Dpp, Engine, Features, map::{Softmax, Solver}};
 /// let features = Features::from_rows(3, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.5])?;
 /// let solution = Softmax::default().solve(&Dpp::new(&features)?, &Engine::cpu())?;
 /// assert_eq!(solution.subset.as_slice(), [0, 2]);

@@ -37,7 +37,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, Quota, RidgeDpp, SamplerOptions, Engine};
+/// use partition_dpp::{Engine, Features, Partition, Quota, RidgeDpp, SamplerOptions};
 /// // Four of six items with two features.
 /// let values = vec![1.0, 0.0, 0.9, 0.1, 0.5, 0.5, 0.0, 1.0, 0.1, 0.9, 0.7, 0.7];
 /// let features = Features::from_rows(6, 2, values)?;

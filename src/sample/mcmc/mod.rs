@@ -79,7 +79,7 @@ const MOVE: f64 = 8.0;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Engine, mcmc::McmcOptions};
+/// use partition_dpp::{Engine, Features, Partition, PartitionDpp, Quota, mcmc::McmcOptions};
 /// let values: Vec<f64> = (0..200 * 20).map(|i| (0.73 * f64::from(i * i)).sin()).collect();
 /// let features = Features::from_rows(200, 20, values)?;
 /// let partition = Partition::from_labels(&(0..200).map(|i| i % 16).collect::<Vec<usize>>())?;

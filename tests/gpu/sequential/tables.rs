@@ -119,7 +119,7 @@ fn what_does_not_fit_is_drawn_one_by_one() {
         sampler.sample_many(40, 3)
     });
     case.sampled(&small.engine(), |sampler| {
-        assert_eq!(sampler.sample_many(40, 3).subsets(), on_cpu.subsets())
+        assert_eq!(sampler.sample_many(40, 3).subsets(), on_cpu.subsets());
     });
     let Some(gpu) = gpu(Precision::F32) else { return };
     // The last one would take too many turns of a shader's loops.

@@ -26,7 +26,7 @@
 //! | K = A Aᵀ | likelihood kernel (called L in much of the literature) | [`Kernel`] |
 //! | P_1 … P_p | disjoint parts | [`Partition`] |
 //! | κ = (κ_1 … κ_p), k = Σκ_l | quota: how many items of each part | [`Quota`] |
-//! | G_l = Σ_{i∈P_l} a_i a_iᵀ | Gram matrix of a part | [`Verbs::part_grams`](engine::low_level::Verbs::part_grams) |
+//! | G_l = Σ_{i∈P_l} a_i a_iᵀ | Gram matrix of a part | [`stream::Grams`] |
 //! | y_l | weight of a part, the tilt | [`Sampler::tilt`] |
 //! | Z_κ = Σ det(K_S) | normaliser under a quota | [`Inference::log_partition_function`] |
 //! | S, A_S | chosen subset, its rows | [`Subset`] |

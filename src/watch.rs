@@ -56,7 +56,7 @@ pub enum Ended {
     TimeLimit,
 }
 
-/// A stop flag and a deadline for long work, and a callback for its progress. A cheap handle.
+/// A stop flag and a deadline for long work, and a callback for its progress. Cheap to clone.
 ///
 /// A solver that is stopped returns the best set it has, and a [`Sampler`](crate::Sampler) the subsets drawn so far.
 /// Set-up and inference, with an engine under a watch ([`Engine::watched`](crate::Engine::watched)), end with

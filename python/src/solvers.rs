@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use partition_dpp::{
-    Dpp, KDpp, PartitionDpp,
+    Dpp, Engine, KDpp, PartitionDpp,
     engine::cost::Task,
     map::{
         BranchAndBound, LazyGreedy, LocalSearch, Restarts, Softmax, Solver, SymmetricGreedy, Termination,
@@ -157,9 +157,9 @@ impl Model {
         let scores = rows::numbers(scores, "scores")?;
         let top = TopScores::new(scores);
         let found = interruptible(py, None, |watch| match &self.law {
-            Law::Parts(dpp) => Some(top.solve_watched(dpp, &partition_dpp::Engine::cpu(), &watch)),
-            Law::Size(dpp) => Some(top.solve_watched(dpp, &partition_dpp::Engine::cpu(), &watch)),
-            Law::AnySize(dpp) => Some(top.solve_watched(dpp, &partition_dpp::Engine::cpu(), &watch)),
+            Law::Parts(dpp) => Some(top.solve_watched(dpp, &Engine::cpu(), &watch)),
+            Law::Size(dpp) => Some(top.solve_watched(dpp, &Engine::cpu(), &watch)),
+            Law::AnySize(dpp) => Some(top.solve_watched(dpp, &Engine::cpu(), &watch)),
             Law::Ridge(..) => None,
         })?;
         whole(found.ok_or_else(|| refused("top scores take no ridge"))?.or_raise()?)
@@ -173,7 +173,7 @@ fn solve<M: partition_dpp::map::Objective + Sync>(
     py: Python<'_>,
     model: &M,
     solver: &(dyn Solver<M> + Send + Sync),
-    engine: &partition_dpp::Engine,
+    engine: &Engine,
     (limit, certify): (Option<Duration>, bool),
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<partition_dpp::map::Solution> {

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 /// [`with_unit_rows`](Features::with_unit_rows)): item i is then the row q_i a_i, and K_ij = q_i ⟨a_i, a_j⟩ q_j.
 ///
 /// Values are f16, f32 or f64; owned (`Vec`), shared ([`Storage::shared`]) or memory-mapped (.npy), in one or several
-/// pieces ([`concatenate`](Features::concatenate)). Slices are copied once; from then on nothing is: a clone shares the
+/// pieces ([`concatenate`](Features::concatenate)). Slices and arrays are copied once. Clones share the
 /// values, and rows are converted to f64 as they are read.
 ///
 /// # Shapes

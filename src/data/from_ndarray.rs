@@ -5,11 +5,11 @@ use ndarray::{Array2, ArrayView2};
 use super::{Features, Kernel, Scalar, kernel::check_square};
 use crate::{Error, Result};
 
-impl<'a, T: Scalar> TryFrom<ArrayView2<'a, T>> for Features {
+impl<T: Scalar> TryFrom<ArrayView2<'_, T>> for Features {
     type Error = Error;
 
-    /// One item per row. Borrows arrays in standard layout, copies others.
-    fn try_from(view: ArrayView2<'a, T>) -> Result<Self> {
+    /// One item per row. Copies the array; one that is given by value is taken as it is, in standard layout.
+    fn try_from(view: ArrayView2<'_, T>) -> Result<Self> {
         let (items, dims) = view.dim();
         match view.to_slice() {
             Some(values) => Self::from_rows(items, dims, values),

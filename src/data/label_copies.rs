@@ -115,7 +115,7 @@ impl LabelCopies {
     /// From m×n to c×n.
     ///
     /// # Cost
-    /// One pass. Memory: c·n values, even if the items' rows are borrowed or memory-mapped.
+    /// One pass. Memory: c·n values, even if the items' rows are shared or memory-mapped.
     ///
     /// # Errors
     /// [`Error::LabelCount`] for features with another number of items.

@@ -1,4 +1,4 @@
-//! Storage of feature values: f16, f32 or f64; owned, borrowed or memory-mapped.
+//! Storage of feature values: f16, f32 or f64; owned, shared or memory-mapped.
 
 use std::sync::Arc;
 
@@ -122,7 +122,8 @@ scalar!(
     }
 );
 
-/// A buffer of values: a `Vec`, or what somebody else keeps ([`shared`](Storage::shared)). Slices and arrays are copied.
+/// A buffer of values. A `Vec` is taken as it is, an `Arc<[T]>` or the buffer of another owner ([`shared`](Storage::shared)) is
+/// shared, slices and arrays are copied.
 #[derive(Clone, Debug)]
 pub struct Storage<T: Scalar>(Inner<T>);
 

@@ -61,7 +61,7 @@ pub mod low_level {
     };
 }
 
-/// What computes: the CPU, or a GPU. A cheap handle: clones share the device, and a watch.
+/// What computes: the CPU, or a GPU. Cheap to clone: clones share the device, and the watch if there is one.
 ///
 /// Results of the CPU do not depend on the number of threads.
 ///
@@ -74,6 +74,10 @@ pub mod low_level {
 pub struct Engine(Arc<dyn Verbs>);
 
 impl Engine {
+    fn of(verbs: impl Verbs + 'static) -> Self {
+        Self(Arc::new(verbs))
+    }
+
     /// The CPU, in f64.
     #[must_use]
     pub fn cpu() -> Self {
@@ -82,7 +86,7 @@ impl Engine {
 
     /// The same, for code that needs no handle of its own.
     pub(crate) fn host() -> &'static Self {
-        static HOST: LazyLock<Engine> = LazyLock::new(|| Engine::from(Cpu));
+        static HOST: LazyLock<Engine> = LazyLock::new(|| Engine::of(Cpu));
         &HOST
     }
 
@@ -102,7 +106,8 @@ impl Engine {
     }
 
     /// The same engine under a watch: set-up, inference and part counts with this handle report progress, and end with
-    /// [`Error::Ended`](crate::Error::Ended) soon after the watch says so.
+    /// [`Error::Ended`](crate::Error::Ended) soon after the watch says so. A handle whose work was ended stays ended, as do its
+    /// clones; progress counts everything done with it.
     ///
     /// Results are those of the engine without a watch, to the last bit. The CPU looks at the watch after every 256 rows
     /// of a pass, and every engine between nodes of a torus; a single factorisation, about 10n³ operations, is not
@@ -122,13 +127,20 @@ impl Engine {
     /// ```
     #[must_use]
     pub fn watched(&self, watch: &Watch) -> Self {
-        Watched::new(self.clone(), watch.clone()).into()
+        Self::of(Watched::new(self.clone(), watch.clone()))
     }
 }
 
-impl<V: Verbs + 'static> From<V> for Engine {
-    fn from(verbs: V) -> Self {
-        Self(Arc::new(verbs))
+impl From<Prepared> for Engine {
+    fn from(prepared: Prepared) -> Self {
+        Self::of(prepared)
+    }
+}
+
+#[cfg(feature = "gpu")]
+impl From<gpu::Gpu> for Engine {
+    fn from(gpu: gpu::Gpu) -> Self {
+        Self::of(gpu)
     }
 }
 

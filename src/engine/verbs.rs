@@ -50,7 +50,6 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Those of [`proceed`](Verbs::proceed).
-    #[doc(hidden)]
     fn proceed_after(&self, rows: usize) -> Result<()> {
         let _ = rows;
         self.proceed()
@@ -60,26 +59,22 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Those of [`proceed`](Verbs::proceed).
-    #[doc(hidden)]
     fn proceed_after_steps(&self, step: Step, steps: usize) -> Result<()> {
         let _ = (step, steps);
         self.proceed()
     }
 
-    /// The engine that computes in f64 instead of one that does not; `None` for the CPU.
-    #[doc(hidden)]
+    /// The engine that computes in f64 in place of this one; `None` if the plain CPU does.
     fn stand_in(&self) -> Option<&Engine> {
         None
     }
 
     /// The device that makes batches of proposals, if the engine has one; by default draws are made one by one on the host.
-    #[doc(hidden)]
     fn proposal_device(&self) -> Option<Arc<dyn proposals::ProposalDevice>> {
         None
     }
 
     /// The device that finds the greedy sets of many requests, if the engine has one.
-    #[doc(hidden)]
     fn slate_device(&self) -> Option<Arc<dyn slates::SlateDevice>> {
         None
     }
@@ -99,7 +94,6 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
     fn row_forms(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>>;
 
     /// Upper bounds of the [`row_forms`](Verbs::row_forms) that are known without a pass over the rows.
-    #[doc(hidden)]
     fn known_bounds(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Option<Vec<f64>> {
         let _ = (rows, factors);
         None
@@ -177,7 +171,6 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
     }
 
     /// Whether tables of gains pick on their own ([`GainTable::pick_ahead`]).
-    #[doc(hidden)]
     fn picks_ahead(&self) -> bool {
         false
     }
@@ -186,7 +179,6 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
-    #[doc(hidden)]
     fn norm_table<'e>(&'e self, rows: &Rows<'e>) -> Result<Box<dyn GainTable + 'e>> {
         self.gain_table(rows, &self.row_norms(rows)?)
     }

@@ -60,7 +60,7 @@ impl Watched {
     /// Puts an engine under a watch.
     pub(super) fn new(engine: Engine, watch: Watch) -> Self {
         let single = engine.info().precision == Precision::F32;
-        let stand_in = single.then(|| Engine::cpu().watched(&watch));
+        let stand_in = single.then(|| engine.stand_in().unwrap_or(Engine::host()).watched(&watch));
         let [rows, nodes, others] = [0; 3].map(AtomicU64::new);
         let start = watch.begin();
         let latch = Latch { watch, ended: OnceLock::new() };

@@ -49,9 +49,9 @@ const ACCEPTED: f64 = 1e-10;
 /// # Source
 /// Kathuria and Deshpande (2016), definition 4 and lemma 3.1.
 #[derive(Clone, Debug)]
-pub struct CharacteristicPolynomial<'a> {
+pub struct CharacteristicPolynomial {
     ground: GroundSet,
-    partition: &'a Partition,
+    partition: Partition,
 }
 
 /// A coefficient, by sign and logarithm.
@@ -71,14 +71,14 @@ impl Coefficient {
     }
 }
 
-impl<'a> CharacteristicPolynomial<'a> {
+impl CharacteristicPolynomial {
     /// The polynomial of K = A Aᵀ, one variable per part.
     ///
     /// # Errors
     /// [`Error::LabelCount`] if partition and features have different numbers of items.
-    pub fn new(features: &Features, partition: &'a Partition) -> Result<Self> {
+    pub fn new(features: &Features, partition: &Partition) -> Result<Self> {
         check_partition(features, partition)?;
-        Ok(Self { ground: GroundSet::new(features)?, partition })
+        Ok(Self { ground: GroundSet::new(features)?, partition: partition.clone() })
     }
 
     /// One coefficient c_{i_1…i_p}.
@@ -220,7 +220,7 @@ impl<'a> CharacteristicPolynomial<'a> {
     }
 
     fn bases(&self) -> Vec<PartBasis> {
-        let items = |part| Items::of_part(self.partition, part);
+        let items = |part| Items::of_part(&self.partition, part);
         let dims = self.ground.features().dims();
         (0..self.partition.parts())
             .map(|part| feasibility::part_basis(&self.ground, items(part), dims))
@@ -239,9 +239,9 @@ struct Centre {
 }
 
 impl Centre {
-    fn new(of: &CharacteristicPolynomial<'_>, counts: &[usize], engine: &Engine) -> Result<Self> {
+    fn new(of: &CharacteristicPolynomial, counts: &[usize], engine: &Engine) -> Result<Self> {
         let parts: Vec<usize> = (0..counts.len()).filter(|&part| counts[part] > 0).collect();
-        let items = parts.iter().map(|&part| Items::of_part(of.partition, part)).collect();
+        let items = parts.iter().map(|&part| Items::of_part(&of.partition, part)).collect();
         let rows = Rows::scaled(of.ground.features(), items);
         let counts: Vec<usize> = parts.iter().map(|&part| counts[part]).collect();
         let spectrum = TiltedSpectrum::for_counts(engine, &rows, &of.ground, &counts)?;

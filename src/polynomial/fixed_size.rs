@@ -18,11 +18,11 @@ const NOTHING: f64 = 1e-40;
 /// E[e^{iθ·counts}; |S| = k] at every node: the coefficient of x^k of det(C + x Σ e^{iθ_l} N_l).
 ///
 /// With P = C + N(θ) and the eigenvalues ν of P⁻¹N(θ) it is det P · [x^k] Π (1 − ν_j + x ν_j). The ν are of moderate
-/// size, since at θ = 0 they are probabilities, unless P is nearly singular; then the coefficient is interpolated in
-/// x.
+/// size, since at θ = 0 they are probabilities, unless P is nearly singular. Then, and where the solver loses eigenvalues,
+/// the coefficient is interpolated in x.
 ///
 /// # Cost
-/// About 60r³ per node, 8/3·r⁴ if P is nearly singular.
+/// About 60r³ per node; 8/3·r⁴ more where it is interpolated.
 pub(crate) fn fixed_size_values(
     engine: &Engine,
     function: &GeneratingFunction,
@@ -65,11 +65,12 @@ fn of_node(
         let vanish = |x: &&mut c64| x.re.abs().max(x.im.abs()) < NOTHING;
         column.iter_mut().filter(vanish).for_each(|x| *x = c64::new(0.0, 0.0));
     }
-    if matrix.norm_l2() > LARGEST {
+    let norm = matrix.norm_l2();
+    if norm > LARGEST {
         return Ok(by_interpolation(grid, &weighted, k));
     }
     let values = matrix.eigenvalues().map_err(|_| Error::Eigen { size })?;
-    if !have_moments_of(&values, &matrix) {
+    if !have_moments_of(&values, &matrix, norm.max(1.0)) {
         return Ok(by_interpolation(grid, &weighted, k));
     }
     // coefficient[c] = [x^c] of the product so far.
@@ -85,13 +86,13 @@ fn of_node(
 }
 
 /// Whether Σ ν = tr M and Σ ν² = tr M²: of a matrix whose entries are many decades apart, some eigenvalues come out as zeros.
-fn have_moments_of(values: &[c64], matrix: &Mat<c64>) -> bool {
+fn have_moments_of(values: &[c64], matrix: &Mat<c64>, norm: f64) -> bool {
     let size = matrix.nrows();
     let first: c64 = (0..size).map(|i| matrix[(i, i)]).sum();
     let second: c64 = (0..size).flat_map(|i| (0..size).map(move |j| matrix[(i, j)] * matrix[(j, i)])).sum();
     let (one, two): (c64, c64) = (values.iter().sum(), values.iter().map(|value| value * value).sum());
-    let rounding = 1e3 * f64::EPSILON * LARGEST * size as f64;
-    (one - first).norm() <= rounding && (two - second).norm() <= rounding * LARGEST
+    let rounding = 1e3 * f64::EPSILON * norm * size as f64;
+    (one - first).norm() <= rounding && (two - second).norm() <= rounding * norm
 }
 
 /// [x^k] det(C + xN) from the determinants at the roots of unity of order r + 1, C = I − Σ N_l.

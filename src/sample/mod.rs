@@ -60,8 +60,8 @@ use crate::{
 /// A sampler of one law, made by the models' `sampler` methods.
 ///
 /// It is a [`rand::distr::Distribution`] over [`Subset`]; [`sample_many`](Sampler::sample_many)
-/// draws on all threads and counts proposals. Cloning is cheap. A sampler of features that are owned or memory-mapped, on
-/// a `&'static` engine such as `&Engine::cpu()`, is a `Sampler`: it can be kept, and sent to other threads.
+/// draws on all threads and counts proposals. Cloning is cheap. A sampler owns what it draws
+/// from: it can be kept, and sent to other threads.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     law: Arc<Law>,

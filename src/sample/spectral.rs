@@ -173,7 +173,7 @@ pub(super) fn refuse_unreachable(counts: &Counts, rank: usize) -> Result<()> {
     }
 }
 
-impl<'a> SpectralLaw {
+impl SpectralLaw {
     /// A law that accepts every proposal.
     pub(crate) fn new(
         engine: &Engine,
@@ -201,7 +201,7 @@ impl<'a> SpectralLaw {
     /// Under ranges that bound may be far too low, so a pilot predicts the proposals per draw: 256 proposals, or 64 weighted
     /// draws if it sees fewer than 16 acceptances.
     pub(super) fn under_quota(
-        question: &Question<'a>,
+        question: &Question<'_>,
         acceptance: f64,
         (way, budget): (Projection, f64),
         engine: &Engine,

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use super::{SlateWorkspace, Slates, whole::Whole};
-use crate::{PartitionDpp, Result, Sampler, SamplerOptions, Watch, engine::Engine};
+use crate::{Result, Sampler, SamplerOptions, Watch, engine::Engine};
 
 /// How many more proposals than accepted ones, by [`EARNED`] each, before heavy directions are sought, …
 const PLAIN: u32 = 1 << 7;
@@ -116,8 +116,7 @@ impl<'s> Drawing<'s> {
     /// Sets up a sampler of the candidates and the included items.
     fn set_up(&mut self) -> Result<()> {
         let whole = Whole::of(self.slates, self.workspace, self.included)?;
-        let dpp: &PartitionDpp = &whole.dpp;
-        let sampler = dpp.sampler(SamplerOptions::default(), self.within.engine)?;
+        let sampler = whole.dpp.sampler(SamplerOptions::default(), self.within.engine)?;
         self.law_error = self.law_error.max(sampler.law_error());
         self.stage = Stage::Whole(Box::new((sampler, whole)));
         Ok(())

@@ -1,5 +1,7 @@
 //! Several matrices as one ground set: the same bits as one matrix of all rows; and half precision in place.
 
+use std::sync::Arc;
+
 use half::f16;
 use partition_dpp::{
     Engine, Error, Features, Method, Partition, PartitionDpp, Quota,
@@ -25,14 +27,14 @@ fn in_single(values: &[f16]) -> Vec<f32> {
     values.iter().map(|value| value.to_f32()).collect()
 }
 
-/// Owned, borrowed and memory-mapped shards of the rows.
+/// Owned, shared and memory-mapped shards of the rows.
 fn sharded(values: &[f32]) -> Features {
     let shard = |(at, &end): (usize, &usize)| {
         let start = if at == 0 { 0 } else { CUTS[at - 1] };
         let (rows, own) = (end - start, &values[start * DIMS..end * DIMS]);
         match at % 3 {
             0 => Features::from_rows(rows, DIMS, own.to_vec()).unwrap(),
-            1 => Features::from_rows(rows, DIMS, own).unwrap(),
+            1 => Features::from_rows(rows, DIMS, Arc::<[f32]>::from(own)).unwrap(),
             _ => {
                 let bytes: Vec<u8> = own.iter().flat_map(|value| value.to_le_bytes()).collect();
                 // Mapped: the file may lose its name.

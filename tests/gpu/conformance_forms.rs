@@ -16,10 +16,10 @@ use partition_dpp::{
 };
 
 use crate::{
-    common::watches::reported,
     common::{
         engines::{self, CHUNK, Tested, short_dispatches},
         random::normals,
+        watches::reported,
     },
     conformance_tables::{node, shares},
 };

@@ -217,8 +217,7 @@ fn with_sampler<T>(case: &Case, engine: &Engine, with: impl FnOnce(&Sampler) -> 
 /// p-values of this many draws of the enumerable cases, more of those that accept more.
 fn p_values(gpu: &Gpu, draws: u64) -> Vec<(String, f64)> {
     let cases = enumerable_cases();
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method has one lifetime")]
-    let bound = |case: &Case| with_sampler(case, &Engine::cpu(), |sampler| sampler.acceptance_bound());
+    let bound = |case: &Case| with_sampler(case, &Engine::cpu(), Sampler::acceptance_bound);
     let total: f64 = cases.iter().map(bound).sum();
     let test = |case: &Case| {
         let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
@@ -354,9 +353,8 @@ fn what_does_not_fit_is_drawn_one_by_one() {
     case.sampled(&Engine::cpu(), |sampler| assert_eq!(sampler.batched_proposals(), None));
     let Some(gpu) = gpu(Precision::F32) else { return };
     // Eigenvectors are computed on the CPU; batches add what their random numbers have too few digits for.
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method has one lifetime")]
-    let [on_cpu, in_batches] = [&Engine::cpu() as &Engine, &gpu.engine()]
-        .map(|engine| case.sampled(engine, |sampler| sampler.law_error()));
+    let [on_cpu, in_batches] =
+        [Engine::cpu(), gpu.engine()].map(|engine| case.sampled(&engine, Sampler::law_error));
     assert!(in_batches > on_cpu && in_batches < on_cpu + 1e-12, "{on_cpu:e} {in_batches:e}");
     let too_many = problem("more items than fit", 300, 44, &[19, 18], 0);
     too_many.sampled(&gpu.engine(), |sampler| assert_eq!(sampler.batched_proposals(), None));

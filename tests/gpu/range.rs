@@ -270,9 +270,9 @@ fn the_best_of_many_that_look_alike_is_found() {
     let row = |i: usize| [1.0 + 1e-11 * i as f64, if i == items - 1 { 1e-8 } else { 0.0 }];
     let features = Features::from_rows(items, 2, (0..items).flat_map(row).collect::<Vec<_>>()).unwrap();
     let one = KDpp::new(&features, 1).unwrap();
-    for engine in [&Engine::cpu() as &Engine, &gpu.engine()] {
-        assert_eq!(Greedy::default().solve(&one, engine).unwrap().subset.as_slice(), [items - 1]);
-        assert_eq!(LocalSearch::default().solve(&one, engine).unwrap().subset.as_slice(), [items - 1]);
+    for engine in [Engine::cpu(), gpu.engine()] {
+        assert_eq!(Greedy::default().solve(&one, &engine).unwrap().subset.as_slice(), [items - 1]);
+        assert_eq!(LocalSearch::default().solve(&one, &engine).unwrap().subset.as_slice(), [items - 1]);
     }
     // All of a third group look alike as swaps, too.
     let rows = Rows::scaled(&features, vec![Items::All(items)]);

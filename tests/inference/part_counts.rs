@@ -256,6 +256,7 @@ fn sets_of_points_far_apart_are_alike() {
     let rbf = Rbf::new(Bandwidth::Exactly(1.0)).features_in::<f64>(&points, &Engine::cpu()).unwrap();
     let partition = Partition::from_labels(&[0, 0, 0, 1, 0, 1, 0]).unwrap();
     let law = KDpp::new(rbf.features(), 4).unwrap().part_counts(&partition, &Engine::cpu()).unwrap();
+    assert_eq!(law.entries().len(), 3);
     for (counts, probability) in law.entries() {
         let sets = [5.0, 20.0, 10.0][counts[1]];
         assert_abs_diff_eq!(*probability, sets / 35.0, epsilon = 1e-9);

@@ -53,7 +53,6 @@ fn what_cannot_be_has_probability_zero() {
     let quota = Quota::new(&partition, &[1..=2, 2..=3]).unwrap();
     let k_dpp = |k: usize| KDpp::new(&features, k).unwrap();
     let zero = |dpp: KDpp, quota: &Quota| {
-        // What the k-DPP borrows lives as long as the test.
         let found = dpp.probability_of(&partition, quota, &Engine::cpu()).unwrap();
         assert_eq!((found.value.to_bits(), found.error.to_bits()), (0, 0));
     };

@@ -3,15 +3,18 @@
 use std::collections::HashMap;
 
 use partition_dpp::{
-    Dpp, Engine, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Sampler,
+    Dpp, Engine, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Quota,
+    Sampler, Watch, slates::Slates,
 };
 
 use crate::common::random::normals;
 
+fn is_sent<T: Send + Sync + 'static>() {}
+
 fn is_kept<T: Clone + Send + Sync + 'static>() {}
 
 #[test]
-fn samplers_can_be_kept_cloned_and_sent() {
+fn handles_can_be_kept_cloned_and_sent() {
     is_kept::<Sampler>();
     is_kept::<PartitionDpp>();
     is_kept::<KDpp>();
@@ -19,6 +22,11 @@ fn samplers_can_be_kept_cloned_and_sent() {
     is_kept::<IndependentKDpps>();
     is_kept::<Quota>();
     is_kept::<Partition>();
+    is_kept::<Features>();
+    is_kept::<Engine>();
+    is_kept::<Watch>();
+    is_sent::<Inference>();
+    is_kept::<Slates>();
 }
 
 /// Features, partition, quota and model are gone when the samplers draw.

@@ -176,7 +176,7 @@ proptest! {
         ];
         let expected = model.draws(&model.features());
         prop_assert_eq!(&model.draws(&Features::from_rows(m, n, model.values.clone()).unwrap()), &expected);
-        prop_assert_eq!(&model.draws(&Features::from_rows(m, n, &single[..]).unwrap()), &expected);
+        prop_assert_eq!(&model.draws(&Features::from_rows(m, n, std::sync::Arc::<[f32]>::from(&single[..])).unwrap()), &expected);
         prop_assert_eq!(&model.draws(&Features::from_rows(m, n, single).unwrap()), &expected);
         for file in &files {
             prop_assert_eq!(&model.draws(&Features::open_npy(file.path()).unwrap()), &expected);

@@ -3,7 +3,7 @@
 //! A failing seed prints its problem and the command that shows it alone, with everything that was asked:
 //!
 //! ```text
-//! PDPP_SEARCH_SEED=17 PDPP_SEARCH_CASES=1 cargo test --release -p partition-dpp --test search differential -- --nocapture
+//! PDPP_SEARCH_SEED=17 PDPP_SEARCH_CASES=1 cargo test --release -p partition-dpp --test search search_ -- --nocapture
 //! ```
 //!
 //! `PDPP_SEARCH_CASES=100000` makes it a longer search, `PDPP_SEARCH_SEED` the first of its seeds.
@@ -36,7 +36,7 @@ fn show(seed: u64, problem: &Problem, report: &Report) {
     println!("\nseed {seed}:\n{problem}");
     report.wrong().iter().take(8).for_each(|fault| println!("    {fault}"));
     println!(
-        "  PDPP_SEARCH_SEED={seed} PDPP_SEARCH_CASES=1 cargo test --release -p partition-dpp --test search differential -- --nocapture"
+        "  PDPP_SEARCH_SEED={seed} PDPP_SEARCH_CASES=1 cargo test --release -p partition-dpp --test search search_ -- --nocapture"
     );
 }
 

@@ -5,9 +5,8 @@
 use std::{collections::BTreeSet, fs, ops::RangeInclusive, path::PathBuf};
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{Engine, Features};
-
 use oracles::Storage;
+use partition_dpp::{Engine, Features};
 
 use crate::common::checked::{
     Constraint::{self, Any, Quota, Ranges, Size},

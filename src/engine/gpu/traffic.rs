@@ -15,15 +15,15 @@ use crate::{Error, Result, error::DeviceProblem};
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Engine, Features, engine::{Items, Rows, gpu::{Gpu, GpuOptions}}};
+/// use partition_dpp::{Features, KDpp, engine::gpu::{Gpu, GpuOptions}, map::{Greedy, Solver}};
 /// let Ok(gpu) = Gpu::new(&GpuOptions::default()) else { return Ok(()) };
-/// let features = Features::from_rows(1000, 4, vec![1.0_f32; 4000])?;
-/// let rows = Rows::scaled(&features, vec![Items::All(1000)]);
-/// gpu.row_norms(&rows)?;
+/// let values: Vec<f32> = (0..4000).map(|i| (i as f32 * 0.37).sin()).collect();
+/// let model = KDpp::new(&Features::from_rows(1000, 4, values)?, 2)?;
+/// Greedy::default().solve(&model, &gpu.engine())?;
 /// let before = gpu.traffic();
-/// gpu.row_norms(&rows)?;
-/// let again = gpu.traffic() - before;
-/// assert!(again.uploaded < 100 && again.downloaded >= 4000);
+/// Greedy::default().solve(&model, &gpu.engine())?;
+/// // The rows are there already.
+/// assert!((gpu.traffic() - before).uploaded < 16_000);
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

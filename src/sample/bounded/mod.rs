@@ -95,9 +95,9 @@ impl Reused for BoundedScratch {
     }
 }
 
-impl<'a> BoundedLaw {
+impl BoundedLaw {
     pub(super) fn new(
-        question: &Question<'a>,
+        question: &Question<'_>,
         chosen: Chosen,
         way: Projection,
         engine: &Engine,

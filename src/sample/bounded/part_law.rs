@@ -65,11 +65,11 @@ pub(super) struct Part<'m> {
     pub(super) weight: f64,
 }
 
-impl<'a> PartLaw {
+impl PartLaw {
     /// The law of the counts from `low` to `high`.
     pub(super) fn new(
         engine: &Engine,
-        part: Part<'a>,
+        part: Part<'_>,
         [low, high]: [usize; 2],
         way: Projection,
     ) -> Result<Self> {

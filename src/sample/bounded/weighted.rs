@@ -44,8 +44,8 @@ pub(in crate::sample) struct WeightedLaw {
     operations: f64,
 }
 
-impl<'a> WeightedLaw {
-    pub(in crate::sample) fn new(question: &Question<'a>, engine: &Engine) -> Result<Self> {
+impl WeightedLaw {
+    pub(in crate::sample) fn new(question: &Question<'_>, engine: &Engine) -> Result<Self> {
         let (chosen, scale) = choice::for_weights(question, engine)?;
         let counts = question.dpp.counts();
         let of_parts = counts.exact().is_none().then(|| {

@@ -49,8 +49,8 @@ pub(super) struct OtherSets {
     error: f64,
 }
 
-impl<'a> OtherSets {
-    pub(super) fn new(question: &Question<'a>, counts: &[usize], engine: &Engine) -> Result<Self> {
+impl OtherSets {
+    pub(super) fn new(question: &Question<'_>, counts: &[usize], engine: &Engine) -> Result<Self> {
         let law = WeightedLaw::new(question, engine)?;
         let pilot = law.law().weigh_many((TASKS, EACH), PILOT_SEED, engine)?;
         let logs: Vec<f64> = pilot.iter().map(|(log, _)| *log).collect();

@@ -84,7 +84,7 @@ impl Interpolation {
     /// [`Error::LostDraw`], [`Error::Ended`], and those of the engine.
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch) -> Result<Vec<u32>> {
         let engine = self.start.setup.engine.watched(watch);
-        attempted(&self.start.on(&engine), |mut stage| {
+        attempted(&self.start.on(&engine), watch, |mut stage| {
             let at = stage.current(None);
             let mut uniforms = Uniforms { rng: &mut *rng, unused: None };
             let mut first = match &self.first {

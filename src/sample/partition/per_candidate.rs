@@ -135,7 +135,7 @@ impl PerCandidate {
     /// [`Error::LostDraw`](crate::Error::LostDraw), [`Error::Ended`](crate::Error::Ended), and those of the engine.
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch) -> Result<Vec<u32>> {
         let engine = self.start.setup.engine.watched(watch);
-        attempted(&self.start.on(&engine), |stage| finish(stage, self.first.clone(), rng))
+        attempted(&self.start.on(&engine), watch, |stage| finish(stage, self.first.clone(), rng))
     }
 }
 

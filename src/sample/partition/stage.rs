@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    Error, PartitionDpp, Result,
+    Error, PartitionDpp, Result, Watch,
     engine::{Engine, Group, Items, Rows},
     estimate::accurate,
     linalg::{
@@ -255,12 +255,16 @@ const ATTEMPTS: usize = 8;
 /// The first attempt that succeeds, from a copy of a stage. An attempt fails if all weights are rounding errors, with a
 /// probability that the error of the law covers, or if a device fails; then the next is on the CPU. Any other error is
 /// final.
-pub(super) fn attempted<T>(start: &Stage, mut attempt: impl FnMut(Stage) -> Result<T>) -> Result<T> {
+pub(super) fn attempted<T>(
+    start: &Stage,
+    watch: &Watch,
+    mut attempt: impl FnMut(Stage) -> Result<T>,
+) -> Result<T> {
     let mut start = start.clone();
     for _ in 1..ATTEMPTS {
         match attempt(start.clone()) {
             Err(Error::LostDraw { .. }) => {}
-            Err(Error::Device(_)) => start.compute_on(Engine::host()),
+            Err(Error::Device(_)) => start.compute_on(&Engine::host().watched(watch)),
             done => return done,
         }
     }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use oracles::exact::{Set, counts, items_of};
 use partition_dpp::{
     Error, Estimate, Inference, PartCounts, PartitionDpp, Quota, Result, Subset,
     sample::{TRUSTED_PARETO_K, WeightStatistics},
 };
 
 use super::{Data, Examined, Kind, Model, Numbers, Parts, log_floor};
-use oracles::exact::{Set, counts, items_of};
 
 pub fn inference(examined: &mut Examined<'_>, model: &Model) {
     let Some(made) = model.inference(examined.engine) else { return };

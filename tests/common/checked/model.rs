@@ -16,13 +16,8 @@ pub enum Model {
     Ranges(PartitionDpp),
 }
 
-impl<'a> Model {
-    pub fn new(
-        parts: &'a Parts,
-        constraint: &Constraint,
-        include: &[usize],
-        exclude: &[usize],
-    ) -> Result<Self> {
+impl Model {
+    pub fn new(parts: &Parts, constraint: &Constraint, include: &[usize], exclude: &[usize]) -> Result<Self> {
         let (features, partition) = (&parts.features, &parts.partition);
         Ok(match (constraint, &parts.quota, &parts.ranges) {
             (Constraint::Size(k), ..) => {
@@ -42,7 +37,7 @@ impl<'a> Model {
     }
 
     /// `None` for a law that is only drawn from.
-    pub fn inference(&self, engine: &'a Engine) -> Option<Result<Inference>> {
+    pub fn inference(&self, engine: &Engine) -> Option<Result<Inference>> {
         match self {
             Self::Any(dpp) => Some(dpp.inference(engine)),
             Self::Size(dpp) => Some(dpp.inference(engine)),
@@ -52,7 +47,7 @@ impl<'a> Model {
     }
 
     /// Every exact sampler of the law.
-    pub fn samplers(&self, engine: &'a Engine) -> Vec<(&'static str, Result<Sampler>)> {
+    pub fn samplers(&self, engine: &Engine) -> Vec<(&'static str, Result<Sampler>)> {
         let by_projection = |name: [&'static str; 2], make: &dyn Fn(Projection) -> Result<Sampler>| {
             vec![(name[0], make(Projection::Leverage)), (name[1], make(Projection::Elementary))]
         };

@@ -6,7 +6,7 @@ use partition_dpp::{
     similarity::{Bandwidth, Rbf},
 };
 
-/// What a model borrows.
+/// What models are made of.
 pub struct Parts {
     pub features: Features,
     pub partition: Partition,

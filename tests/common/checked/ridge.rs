@@ -1,9 +1,9 @@
 //! The law of a kernel with a ridge as a mixture, which needs no features for the ridge.
 
+use oracles::exact::items_of;
 use partition_dpp::{Features, Partition, Quota, Result, RidgeDpp, Subset};
 
 use super::{Constraint, Examined, Kind, Numbers, Problem, draws, log_floor};
-use oracles::exact::items_of;
 
 /// `None` for other problems.
 fn mixture(problem: &Problem) -> Option<Result<RidgeDpp>> {

@@ -11,7 +11,7 @@ use partition_dpp::{Error, Features, Kernel, Partition};
 use self::by_size::BySize;
 use super::{Effort, Solved, Spectrum, solve_size};
 use crate::{
-    context::{Context, Setup},
+    context::Context,
     failure::Failure,
     outcome::Outcome,
     report::{Section, Verdict},
@@ -139,8 +139,7 @@ fn factor(kernel: &[Vec<f64>], scale: impl Fn(f64) -> f64) -> Result<Features, E
 }
 
 fn effort(context: &Context<'_>) -> Effort {
-    let Setup { seed, watch, .. } = &context.setup;
-    let (seed, watch) = (*seed, watch.clone());
+    let (seed, watch) = (context.setup.seed, context.setup.watch.clone());
     Effort { restarts: 4, seed, limit: Duration::from_secs(20), exact: false, watch }
 }
 

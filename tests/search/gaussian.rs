@@ -20,7 +20,7 @@ fn search_gaussian_kernels() {
 /// Gaussian kernels by landmarks: answers are exact for what the features say.
 #[test]
 fn search_landmarks() {
-    search_seeds(600, by_landmarks);
+    search_seeds(200, by_landmarks);
 }
 
 /// Features by landmarks are a problem of their own, once they are near enough to the kernel.

@@ -24,7 +24,6 @@ static OWN: AtomicBool = AtomicBool::new(false);
 /// Catches Ctrl-C: unless the work checks the [`flag`], the program ends at once with a message and exit status 130.
 pub(crate) fn catch() -> Result<(), Failure> {
     OWN.store(true, Ordering::Relaxed);
-    LazyLock::force(&FLAG);
     let handler = || {
         let again = FLAG.swap(true, Ordering::Relaxed);
         if again || !WATCHED.load(Ordering::Relaxed) {

@@ -253,7 +253,7 @@ fn sets_of_points_far_apart_are_alike() {
         [993.841_011_351_263_4, -898.967_314_742_146_3, -1_407.950_628_305_876],
     ];
     let points = Features::from_rows(7, 3, points.as_flattened()).unwrap();
-    let rbf = Rbf::new(Bandwidth::Exactly(1.0)).features_in::<f64>(&points, &Engine::cpu()).unwrap();
+    let rbf = Rbf::new(Bandwidth::Exactly(1.0)).features(&points, &Engine::cpu()).unwrap();
     let partition = Partition::from_labels(&[0, 0, 0, 1, 0, 1, 0]).unwrap();
     let law = KDpp::new(rbf.features(), 4).unwrap().part_counts(&partition, &Engine::cpu()).unwrap();
     assert_eq!(law.entries().len(), 3);

@@ -36,7 +36,7 @@ fn by_landmarks(seed: u64) -> Problem {
     let Outcome::Answered(made) = made else { panic!("seed {seed}: {made:?}") };
     let rows: Vec<Vec<f64>> = (0..points.items()).map(|item| made.features().row(item)).collect();
     let rounding = if storage == Storage::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
-    assert_near(&points.rows, &rows, made.kernel_error(), 32.0 * rounding);
+    assert_near(&points.rows, &rows, made.kernel_error(), 16.0 * rounding);
     Problem { data: Data::Features, storage, rows, ..points }
 }
 

@@ -2,16 +2,7 @@
 //!
 //! `PDPP_SEARCH_CASES=10000` makes it a longer search, `PDPP_SEARCH_SEED` the first of its seeds.
 
-use std::{
-    env,
-    fmt::Write,
-    sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
-    thread,
-    time::{Duration, Instant},
-};
+use std::{env, fmt::Write, time::Instant};
 
 use oracles::{
     Constraint, Data, Problem, Storage,
@@ -22,6 +13,7 @@ use partition_dpp::{
     Engine, Features,
     similarity::{Bandwidth, Rbf},
 };
+use rayon::prelude::*;
 use serde_json::Value;
 
 use super::support::{DEAD_LINE, Folder};
@@ -234,28 +226,18 @@ impl Case {
 #[expect(clippy::print_stdout, reason = "a search reports how it went")]
 fn random_gaussian_kernels_are_answered_rightly_or_refused() {
     let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", 60));
-    let next = AtomicU64::new(first);
-    let (wrong, slowest) = (Mutex::new(Vec::new()), Mutex::new(Duration::ZERO));
-    let work = || {
-        while let Some(seed) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&seed| seed < first + cases)
-        {
-            let start = Instant::now();
-            let case = Case::new(seed);
-            let faults = case.faults();
-            let mut slowest = slowest.lock().unwrap();
-            *slowest = slowest.max(start.elapsed());
-            if !faults.is_empty() {
-                let (arguments, problem, faults) = (&case.arguments, &case.problem, faults.join("\n  "));
-                wrong.lock().unwrap().push(format!("seed {seed}: pdpp … {arguments}\n{problem}\n  {faults}"));
-            }
-        }
+    let look = |seed| {
+        let start = Instant::now();
+        let case = Case::new(seed);
+        let faults = case.faults();
+        let (arguments, problem, text) = (&case.arguments, &case.problem, faults.join("\n  "));
+        let wrong =
+            (!faults.is_empty()).then(|| format!("seed {seed}: pdpp … {arguments}\n{problem}\n  {text}"));
+        (start.elapsed(), wrong)
     };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(work);
-        }
-    });
-    let (wrong, slowest) = (wrong.into_inner().unwrap(), slowest.into_inner().unwrap());
+    let (times, wrong): (Vec<_>, Vec<_>) = (first..first + cases).into_par_iter().map(look).unzip();
+    let (slowest, wrong) =
+        (times.into_iter().max().unwrap_or_default(), wrong.into_iter().flatten().collect::<Vec<_>>());
     println!("{cases} cases, the slowest took {slowest:?}");
     assert!(wrong.is_empty(), "{} of {cases} seeds are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -115,8 +115,8 @@ impl Case {
                     Task::Infer => self.check_inference(&dpp.inference(&engine)?),
                     Task::Counts => check_counts(dpp.part_counts(&partition, &engine)),
                     Task::AnySize => {
-                        self.check(&SymmetricGreedy::default().solve_watched(&dpp, &engine, &watch)?);
-                        self.check(&Softmax::default().solve_watched(&dpp, &engine, &watch)?);
+                        self.check(&SymmetricGreedy::default().solve(&dpp, &engine.watched(&watch))?);
+                        self.check(&Softmax::default().solve(&dpp, &engine.watched(&watch))?);
                         Ok(())
                     }
                     _ if self.task.is_search() => self.search(&dpp, &watch),
@@ -234,14 +234,14 @@ impl Case {
     fn search(&self, model: &impl Objective, watch: &Watch) -> Result<()> {
         let engine = Engine::cpu().watched(watch);
         let found = match self.task {
-            Task::LazyGreedy => LazyGreedy::default().solve_watched(model, &engine, watch)?,
-            Task::LocalSearch => LocalSearch::default().solve_watched(model, &engine, watch)?,
-            Task::Exact => BranchAndBound::default().solve_watched(model, &engine, watch)?,
-            _ => Greedy::default().solve_watched(model, &engine, watch)?,
+            Task::LazyGreedy => LazyGreedy::default().solve(model, &engine.watched(watch))?,
+            Task::LocalSearch => LocalSearch::default().solve(model, &engine.watched(watch))?,
+            Task::Exact => BranchAndBound::default().solve(model, &engine.watched(watch))?,
+            _ => Greedy::default().solve(model, &engine.watched(watch))?,
         };
         self.check(&found);
         if matches!(self.task, Task::Bound) {
-            let bound = UpperBound::default().certify_watched(model, &engine, watch)?.upper_bound;
+            let bound = UpperBound::default().certify(model, &engine.watched(watch))?.upper_bound;
             let slack = ROUNDING * (1.0 + found.log_det.abs());
             let holds = found.missing > 0 || !found.log_det.is_finite() || bound >= found.log_det - slack;
             assert!(holds, "at most {bound}, but {found:?}");

@@ -103,10 +103,10 @@ impl KernelModel {
         }
         let found = interruptible(py, progress, |watch| {
             let kernel = self.kernel()?;
-            let model = self.model(&*kernel)?;
+            let (model, engine) = (self.model(&*kernel)?, Engine::cpu().watched(&watch));
             match solver {
-                SolverChoice::Greedy => LazyGreedy::default().solve_watched(&model, &Engine::cpu(), &watch),
-                _ => local_search(limit).solve_watched(&model, &Engine::cpu(), &watch),
+                SolverChoice::Greedy => LazyGreedy::default().solve(&model, &engine),
+                _ => local_search(limit).solve(&model, &engine),
             }
         })?;
         whole(found.or_raise()?)

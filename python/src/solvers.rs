@@ -156,10 +156,10 @@ impl Model {
     fn top_scores(&self, py: Python<'_>, scores: &Bound<'_, PyAny>) -> PyResult<Solution> {
         let scores = rows::numbers(scores, "scores")?;
         let top = TopScores::new(scores);
-        let found = interruptible(py, None, |watch| match &self.law {
-            Law::Parts(dpp) => Some(top.solve_watched(dpp, &Engine::cpu(), &watch)),
-            Law::Size(dpp) => Some(top.solve_watched(dpp, &Engine::cpu(), &watch)),
-            Law::AnySize(dpp) => Some(top.solve_watched(dpp, &Engine::cpu(), &watch)),
+        let found = interruptible(py, None, |_| match &self.law {
+            Law::Parts(dpp) => Some(top.solve(dpp, &Engine::cpu())),
+            Law::Size(dpp) => Some(top.solve(dpp, &Engine::cpu())),
+            Law::AnySize(dpp) => Some(top.solve(dpp, &Engine::cpu())),
             Law::Ridge(..) => None,
         })?;
         whole(found.ok_or_else(|| refused("top scores take no ridge"))?.or_raise()?)
@@ -178,12 +178,13 @@ fn solve<M: partition_dpp::map::Objective + Sync>(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<partition_dpp::map::Solution> {
     let found = interruptible(py, progress, |watch| {
-        let found = solver.solve_watched(model, engine, &watch)?;
+        let engine = engine.watched(&watch);
+        let found = solver.solve(model, &engine)?;
         if !certify || found.upper_bound.is_some() || found.missing > 0 {
             return Ok(found);
         }
         let bound = UpperBound::default().with_time_limit(limit.unwrap_or_default().max(CERTIFICATE));
-        let certificate = bound.certify_watched(model, engine, &watch)?;
+        let certificate = bound.certify(model, &engine)?;
         Ok(found.certified(&certificate))
     })?;
     found.or_raise()

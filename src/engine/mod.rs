@@ -40,7 +40,7 @@ pub(crate) use low_level::*;
 pub use prepared::Prepared;
 use watched::Watched;
 
-use crate::{Features, Result, Watch};
+use crate::{Features, Result, Watch, watch::UNWATCHED};
 
 /// The verbs, what they are asked and what they answer. Not part of the stable interface.
 #[doc(hidden)]
@@ -111,7 +111,8 @@ impl Engine {
     ///
     /// Results are those of the engine without a watch, to the last bit. The CPU looks at the watch after every 256 rows
     /// of a pass, and every engine between nodes of a torus; a single factorisation, about 10n³ operations, is not
-    /// interrupted. Solvers and draws take a watch directly, and return what they have when it ends them.
+    /// interrupted. Solvers and certificates return what they have when the watch ends them. What outlives its set-up, such
+    /// as a sampler, takes a watch of its own with every call.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -128,6 +129,11 @@ impl Engine {
     #[must_use]
     pub fn watched(&self, watch: &Watch) -> Self {
         Self::of(Watched::new(self.clone(), watch.clone()))
+    }
+
+    /// The engine without its watch, and the watch: for work that keeps what it has when the watch ends it.
+    pub(crate) fn apart(&self) -> (&Self, &Watch) {
+        self.0.apart().unwrap_or((self, &UNWATCHED))
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms,
     GridPoint, GridRequest, NodeFactors, NodeTable, PhaseGrid, Rows, SwapTable, proposals, sealed, slates,
 };
-use crate::{Result, watch::Step};
+use crate::{Result, watch::{Step, Watch}};
 
 /// The verbs.
 ///
@@ -62,6 +62,11 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
     fn proceed_after_steps(&self, step: Step, steps: usize) -> Result<()> {
         let _ = (step, steps);
         self.proceed()
+    }
+
+    /// The engine without its watch, and the watch, if there is one.
+    fn apart(&self) -> Option<(&Engine, &Watch)> {
+        None
     }
 
     /// The engine that computes in f64 in place of this one; `None` if the plain CPU does.

@@ -131,6 +131,10 @@ impl Verbs for Watched {
         self.passed(step, &self.others, steps)
     }
 
+    fn apart(&self) -> Option<(&Engine, &Watch)> {
+        Some((&self.engine, &self.latch.watch))
+    }
+
     fn stand_in(&self) -> Option<&Engine> {
         self.stand_in.as_ref()
     }

@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use super::{
-    Candidates, Objective, Solution, Watch,
+    Candidates, Objective, Solution,
     bounds::{
         Effort, MOST_DENSE, Method, OnePass, Subproblem, balance, hadamard, one_pass_over_whole, places,
         relax, relax_whole, spectral_bound, usable,
@@ -129,25 +129,14 @@ impl UpperBound {
         Self { time_limit: Some(limit) }
     }
 
-    /// The bound of a model.
+    /// The bound of a model. The watch of the engine ([`Engine::watched`]), if there is one, can stop the run, which returns
+    /// the best bound so far; it is told of every bound, with ln det of the best set that the relaxations have led to (−∞
+    /// before the first).
     ///
     /// # Errors
     /// Those of the engine; [`Error::Eigen`](crate::Error::Eigen).
     pub fn certify(&self, model: &impl Objective, engine: &Engine) -> Result<Certificate> {
-        self.certify_watched(model, engine, &Watch::default())
-    }
-
-    /// The bound of a model, under a watch. Reports come after every bound, with ln det of the best set that the
-    /// relaxations have led to (−∞ before the first).
-    ///
-    /// # Errors
-    /// As [`certify`](Self::certify).
-    pub fn certify_watched(
-        &self,
-        model: &impl Objective,
-        engine: &Engine,
-        watch: &Watch,
-    ) -> Result<Certificate> {
+        let (engine, watch) = engine.apart();
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         let above = candidates.ground.above()?;

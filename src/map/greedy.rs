@@ -1,7 +1,7 @@
 //! The greedy algorithm, with one pass over all rows per pick.
 
 use super::{
-    Candidates, Objective, Place, Solution, Solver, Watch,
+    Candidates, Objective, Place, Solution, Solver,
     pivots::{Gains, Picked, Pivots},
     plain_gains::PlainGains,
     repair,
@@ -54,7 +54,8 @@ impl<M: Objective> Solver<M> for Greedy {
     ///
     /// # Errors
     /// Those of the engine.
-    fn solve_watched(&self, model: &M, engine: &Engine, watch: &Watch) -> Result<Solution> {
+    fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
+        let (engine, watch) = engine.apart();
         let candidates = model.candidates();
         let rows = candidates.rows();
         let gains = PlainGains::new(engine, &rows);

@@ -1,7 +1,7 @@
 //! The greedy algorithm, reading only rows that could be picked.
 
 use super::{
-    Objective, Place, Solution, Solver, Watch, greedy,
+    Objective, Place, Solution, Solver, greedy,
     lazy_visits::{Leaders, Pending, Visits},
     pivots::Gains,
     plain_gains::PlainGains,
@@ -52,7 +52,8 @@ impl<M: Objective> Solver<M> for LazyGreedy {
     ///
     /// # Errors
     /// Those of the engine.
-    fn solve_watched(&self, model: &M, engine: &Engine, watch: &Watch) -> Result<Solution> {
+    fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
+        let (engine, watch) = engine.apart();
         let candidates = model.candidates();
         let rows = candidates.rows();
         if engine.picks_ahead() {

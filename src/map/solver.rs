@@ -1,6 +1,6 @@
 //! The interface of all solvers.
 
-use super::{Solution, Watch};
+use super::Solution;
 use crate::{Result, engine::Engine};
 
 /// An algorithm that looks for the most probable set of a model.
@@ -24,18 +24,10 @@ use crate::{Result, engine::Engine};
 /// # Ok(()) }
 /// ```
 pub trait Solver<M> {
-    /// Solves a model.
-    ///
-    /// # Errors
-    /// Those of [`solve_watched`](Solver::solve_watched).
-    fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
-        self.solve_watched(model, engine, &Watch::default())
-    }
-
-    /// Solves a model under a watch, which receives progress reports and can stop the run; the best set so far is
-    /// returned then.
+    /// Solves a model. The watch of the engine ([`Engine::watched`]), if there is one, receives progress reports and can
+    /// stop the run; the best set so far is returned then, with its [`termination`](Solution::termination).
     ///
     /// # Errors
     /// Those of the engine and of the solver.
-    fn solve_watched(&self, model: &M, engine: &Engine, watch: &Watch) -> Result<Solution>;
+    fn solve(&self, model: &M, engine: &Engine) -> Result<Solution>;
 }

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use self::later::{Item, KeptTails, Later};
 use super::{
-    Candidates, Objective, Place, Solution, Solver, Termination, Watch, pivots::Pivots,
+    Candidates, Objective, Place, Solution, Solver, Termination, pivots::Pivots,
     plain_gains::PlainGains, watch::Clock,
 };
 use crate::{
@@ -116,7 +116,8 @@ impl Solver<Dpp> for SymmetricGreedy {
     ///
     /// # Errors
     /// Those of the engine.
-    fn solve_watched(&self, model: &Dpp, engine: &Engine, watch: &Watch) -> Result<Solution> {
+    fn solve(&self, model: &Dpp, engine: &Engine) -> Result<Solution> {
+        let (engine, watch) = engine.apart();
         let clock = watch.start(None);
         let candidates = model.candidates();
         let order = self.order.positions(&candidates, engine, &clock)?;

@@ -1,6 +1,6 @@
 //! The items with the largest scores, whatever their similarity.
 
-use super::{Objective, Place, Solution, Solver, Termination, Watch};
+use super::{Objective, Place, Solution, Solver, Termination};
 use crate::{
     Error, Result,
     data::check_finite,
@@ -47,7 +47,7 @@ impl TopScores {
 impl<M: Objective> Solver<M> for TopScores {
     /// # Errors
     /// [`Error::Shape`] for another number of scores than items; [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite).
-    fn solve_watched(&self, model: &M, engine: &Engine, _: &Watch) -> Result<Solution> {
+    fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
         let (candidates, scores) = (model.candidates(), &self.scores);
         let (expected, found) = (candidates.features.items(), scores.len());
         if found != expected {

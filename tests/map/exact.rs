@@ -224,7 +224,7 @@ fn threads_change_nothing() {
 /// The solution of a search that is stopped once it has looked at more than this many nodes.
 fn solved_within(dpp: &PartitionDpp, nodes: u64) -> Solution {
     let (watch, _) = stopped_when(move |reports| reports.last().is_some_and(|last| last.steps > nodes));
-    let solution = solver().solve_watched(dpp, &Engine::cpu(), &watch).unwrap();
+    let solution = solver().solve(dpp, &Engine::cpu().watched(&watch)).unwrap();
     println!("{} nodes", solution.stats.nodes);
     solution
 }
@@ -296,7 +296,7 @@ fn limits_and_stops_return_the_best_so_far_with_a_bound() {
     assert_eq!(limited.subset.len(), 15);
     assert!(limited.gap().unwrap() > 0.0 && limited.upper_bound.unwrap().is_finite());
     let stop = Arc::new(AtomicBool::new(true));
-    let stopped = solver().solve_watched(&dpp, &Engine::cpu(), &Watch::default().stopped_by(&stop)).unwrap();
+    let stopped = solver().solve(&dpp, &Engine::cpu().watched(&Watch::default().stopped_by(&stop))).unwrap();
     assert_eq!(stopped.termination, Termination::Interrupted);
     assert!(stopped.gap().unwrap().is_finite());
 }
@@ -306,7 +306,7 @@ fn the_reported_gap_only_shrinks() {
     let features = synthetic(2);
     let dpp = KDpp::new(&features, 6).unwrap();
     let (watch, seen) = reported();
-    let solution = solver().solve_watched(&dpp, &Engine::cpu(), &watch).unwrap();
+    let solution = solver().solve(&dpp, &Engine::cpu().watched(&watch)).unwrap();
     let seen = seen.lock().unwrap();
     assert!(seen.len() > 3);
     for pair in seen.windows(2) {

@@ -39,18 +39,18 @@ fn at_once(run: impl Fn(&Watch) -> Solution) -> Solution {
 
 /// Both greedy solvers, and all that begin with them.
 fn solve_all(model: &impl Objective, check: impl Fn(&str, Solution)) {
-    check("greedy", at_once(|watch| Greedy::default().solve_watched(model, &Engine::cpu(), watch).unwrap()));
+    check("greedy", at_once(|watch| Greedy::default().solve(model, &Engine::cpu().watched(watch)).unwrap()));
     check(
         "lazy",
-        at_once(|watch| LazyGreedy::default().solve_watched(model, &Engine::cpu(), watch).unwrap()),
+        at_once(|watch| LazyGreedy::default().solve(model, &Engine::cpu().watched(watch)).unwrap()),
     );
     check(
         "local",
-        at_once(|watch| LocalSearch::default().solve_watched(model, &Engine::cpu(), watch).unwrap()),
+        at_once(|watch| LocalSearch::default().solve(model, &Engine::cpu().watched(watch)).unwrap()),
     );
     check(
         "exact",
-        at_once(|watch| BranchAndBound::default().solve_watched(model, &Engine::cpu(), watch).unwrap()),
+        at_once(|watch| BranchAndBound::default().solve(model, &Engine::cpu().watched(watch)).unwrap()),
     );
 }
 
@@ -87,7 +87,7 @@ fn copies_of_the_longest_rows_do_not_hold_up_a_stopped_run() {
         let features = Features::from_rows(copies + 2, 3, values).unwrap();
         let k_dpp = KDpp::new(&features, 3).unwrap();
         let solution =
-            at_once(|watch| Greedy::default().solve_watched(&k_dpp, &Engine::cpu(), watch).unwrap());
+            at_once(|watch| Greedy::default().solve(&k_dpp, &Engine::cpu().watched(watch)).unwrap());
         assert_eq!(solution.termination, Termination::Interrupted);
         let missing = if copies == 500 { 0 } else { 2 };
         assert_eq!((solution.subset.len(), solution.missing), (3 - missing, missing));
@@ -102,8 +102,8 @@ fn picks_made_before_a_stop_stay() {
     let features = gaussian(2000, 30, 2);
     let k_dpp = KDpp::new(&features, 20).unwrap();
     let whole = Greedy::default().solve(&k_dpp, &Engine::cpu()).unwrap();
-    let greedy = |watch: &Watch| Greedy::default().solve_watched(&k_dpp, &Engine::cpu(), watch).unwrap();
-    let lazy = |watch: &Watch| LazyGreedy::default().solve_watched(&k_dpp, &Engine::cpu(), watch).unwrap();
+    let greedy = |watch: &Watch| Greedy::default().solve(&k_dpp, &Engine::cpu().watched(watch)).unwrap();
+    let lazy = |watch: &Watch| LazyGreedy::default().solve(&k_dpp, &Engine::cpu().watched(watch)).unwrap();
     let stops = |progress: Progress| progress.steps == 5;
     for (solution, reports) in [stopped(greedy, stops), stopped(lazy, stops)] {
         assert_eq!(solution.termination, Termination::Interrupted);
@@ -122,7 +122,7 @@ fn double_greedy_stops_between_items() {
     let dpp = Dpp::new(&features).unwrap();
     for order in [ItemOrder::Index, ItemOrder::GreedyBasisLast] {
         let solver = SymmetricGreedy::default().with_order(order);
-        let run = |watch: &Watch| solver.solve_watched(&dpp, &Engine::cpu(), watch).unwrap();
+        let run = |watch: &Watch| solver.solve(&dpp, &Engine::cpu().watched(watch)).unwrap();
         let nothing = at_once(run);
         assert_eq!((nothing.termination, nothing.subset.len()), (Termination::Interrupted, 0));
         let (some, _) = stopped(run, |progress| progress.steps == 3);
@@ -141,7 +141,7 @@ fn no_rank_is_exhausted_before_anybody_has_looked() {
     let k_dpp = KDpp::new(&features, 3).unwrap();
     let solver = BranchAndBound::default();
     assert_eq!(solver.solve(&k_dpp, &Engine::cpu()).unwrap().termination, Termination::RankExhausted);
-    let solution = at_once(|watch| solver.solve_watched(&k_dpp, &Engine::cpu(), watch).unwrap());
+    let solution = at_once(|watch| solver.solve(&k_dpp, &Engine::cpu().watched(watch)).unwrap());
     assert_eq!(solution.termination, Termination::Interrupted);
 }
 
@@ -150,7 +150,7 @@ fn the_softmax_climb_ends_with_few_evaluations() {
     // Rounding the middle of the cube without loss would take dozens; one alone passes over all rows.
     let features = gaussian(20_000, 48, 5);
     let dpp = Dpp::new(&features).unwrap();
-    let run = |watch: &Watch| Softmax::default().solve_watched(&dpp, &Engine::cpu(), watch).unwrap();
+    let run = |watch: &Watch| Softmax::default().solve(&dpp, &Engine::cpu().watched(watch)).unwrap();
     let solution = at_once(run);
     assert_eq!((solution.termination, solution.stats.iterations), (Termination::Interrupted, 0));
     assert_eq!(solution.stats.evaluations, 1);

@@ -73,7 +73,7 @@ fn stops_return_the_best_so_far() {
 
     let stop = Arc::new(AtomicBool::new(true));
     let stopped = LocalSearch::default()
-        .solve_watched(&k_dpp, &Engine::cpu(), &Watch::default().stopped_by(&stop))
+        .solve(&k_dpp, &Engine::cpu().watched(&Watch::default().stopped_by(&stop)))
         .unwrap();
     assert_eq!((stopped.termination, &stopped.subset), (Termination::Interrupted, &at_once.subset));
     assert_eq!(stopped.stats.evaluations, 0);
@@ -81,7 +81,7 @@ fn stops_return_the_best_so_far() {
     // Stopped by the first report: after the first climb's first step, or during restarts.
     let (watch, reports) = stopped_when(|_| true);
     let endless = LocalSearch::default().with_restarts(Restarts::Count(u64::MAX));
-    let stopped = endless.solve_watched(&k_dpp, &Engine::cpu(), &watch).unwrap();
+    let stopped = endless.solve(&k_dpp, &Engine::cpu().watched(&watch)).unwrap();
     assert_eq!(stopped.termination, Termination::Interrupted);
     let reports = reports.lock().unwrap();
     let last = reports.iter().map(|report| report.log_det).fold(f64::NEG_INFINITY, f64::max);
@@ -107,7 +107,7 @@ fn reports_only_rise() {
     let (features, _) = dealt(100, 20, 1, 4);
     let k_dpp = KDpp::new(&features, 12).unwrap();
     let (watch, reports) = reported();
-    let solution = restarting().solve_watched(&k_dpp, &Engine::cpu(), &watch).unwrap();
+    let solution = restarting().solve(&k_dpp, &Engine::cpu().watched(&watch)).unwrap();
     let reports = reports.lock().unwrap();
     assert!(reports.is_sorted_by_key(|report| report.log_det), "{reports:?}");
     assert_abs_diff_eq!(reports.last().unwrap().log_det, solution.log_det, epsilon = 1e-9);

@@ -207,11 +207,11 @@ fn stopped_runs_return_a_set_and_say_so() {
 
     let stop = Arc::new(AtomicBool::new(true));
     let stopped =
-        Softmax::default().solve_watched(&dpp, &Engine::cpu(), &Watch::default().stopped_by(&stop)).unwrap();
+        Softmax::default().solve(&dpp, &Engine::cpu().watched(&Watch::default().stopped_by(&stop))).unwrap();
     assert_eq!((stopped.termination, &stopped.subset), (Termination::Interrupted, &limited.subset));
 
     let (watch, reports) = reported();
-    let watched = Softmax::default().solve_watched(&dpp, &Engine::cpu(), &watch).unwrap();
+    let watched = Softmax::default().solve(&dpp, &Engine::cpu().watched(&watch)).unwrap();
     assert_eq!(watched, whole);
     let reports = reports.lock().unwrap();
     for report in &*reports {

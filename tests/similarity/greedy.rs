@@ -237,7 +237,7 @@ fn a_stopped_run_meets_the_quota() {
     let model = KernelModel::new(&kernel, &partition, &quota).unwrap();
     let stop = Arc::new(AtomicBool::new(true));
     let watch = Watch::default().stopped_by(&stop);
-    let found = LazyGreedy::default().solve_watched(&model, &Engine::cpu(), &watch).unwrap();
+    let found = LazyGreedy::default().solve(&model, &Engine::cpu().watched(&watch)).unwrap();
     assert_eq!((found.termination, found.missing), (Termination::Interrupted, 0));
     assert_eq!(found.subset.part_counts(&partition), [3, 3, 0, 3]);
 }

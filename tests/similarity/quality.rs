@@ -210,9 +210,9 @@ fn a_stopped_run_prefers_quality() {
     let model = KernelModel::new(&kernel, &partition, &quota).unwrap().with_log_quality(&logs).unwrap();
     let stop = Arc::new(AtomicBool::new(true));
     let watch = Watch::default().stopped_by(&stop);
-    let found = LazyGreedy::default().solve_watched(&model, &Engine::cpu(), &watch).unwrap();
+    let found = LazyGreedy::default().solve(&model, &Engine::cpu().watched(&watch)).unwrap();
     let finished = LazyGreedy::default().solve(&model, &Engine::cpu()).unwrap();
     assert_eq!((found.termination, &found.subset), (Termination::Interrupted, &finished.subset));
-    let searched = LocalSearch::default().solve_watched(&model, &Engine::cpu(), &watch).unwrap();
+    let searched = LocalSearch::default().solve(&model, &Engine::cpu().watched(&watch)).unwrap();
     assert_eq!((searched.termination, &searched.subset), (Termination::Interrupted, &finished.subset));
 }

@@ -98,17 +98,15 @@ impl Search<'_> {
     }
 
     fn greedy(&self, model: &KernelModel<'_>) -> Result<Solution, Failure> {
-        let watch = self.progress.shown(&self.stop, Progress::searched);
-        Ok(LazyGreedy::default().solve_watched(model, &Engine::cpu(), &watch)?)
+        Ok(LazyGreedy::default().solve(model, &self.searching(&Engine::cpu()))?)
     }
 
     /// Local search, which the limit may end before the greedy set is complete.
     fn climb(&self, model: &KernelModel<'_>, limit: Option<Duration>) -> Result<Solution, Failure> {
-        let watch = self.progress.shown(&self.stop, Progress::searched);
         let search = LocalSearch::default();
         let search = self.arguments.epsilon.map_or(search, |epsilon| search.with_epsilon(epsilon));
         let search = limit.map_or(search, |limit| search.with_time_limit(limit));
-        Ok(search.solve_watched(model, &Engine::cpu(), &watch)?)
+        Ok(search.solve(model, &self.searching(&Engine::cpu()))?)
     }
 
     /// The greedy set, however long it takes, and swaps in what it leaves of the time.

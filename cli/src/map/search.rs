@@ -98,31 +98,35 @@ impl<'a> Search<'a> {
         union(parts.iter().map(|part| each.certified(part, each.solve(part)?)))
     }
 
+    /// The engine under the watch of this search, whose progress is shown.
+    pub(super) fn searching(&self, engine: &Engine) -> Engine {
+        engine.watched(&self.progress.shown(&self.stop, Progress::searched))
+    }
+
     fn solve(&self, model: &impl Objective) -> Result<Solution, Failure> {
-        let (engine, limit) = (self.engine, self.limit);
-        let watch = self.progress.shown(&self.stop, Progress::searched);
+        let (engine, limit) = (self.searching(self.engine), self.limit);
         Ok(match self.arguments.solver {
             SolverChoice::Exact => {
                 let solver = BranchAndBound::default();
                 let solver = limit.map_or(solver, |limit| solver.with_time_limit(limit));
-                solver.solve_watched(model, engine, &watch)?
+                solver.solve(model, &engine)?
             }
-            SolverChoice::Greedy => LazyGreedy::default().solve_watched(model, engine, &watch)?,
-            _ => self.local_search(limit.unwrap_or_default()).solve_watched(model, engine, &watch)?,
+            SolverChoice::Greedy => LazyGreedy::default().solve(model, &engine)?,
+            _ => self.local_search(limit.unwrap_or_default()).solve(model, &engine)?,
         })
     }
 
     fn solve_any_size(&self, dpp: &Dpp) -> Result<Solution, Failure> {
-        let watch = self.progress.shown(&self.stop, Progress::searched);
+        let engine = self.searching(self.engine);
         match self.arguments.solver {
             SolverChoice::SymmetricGreedy => {
                 let solver = SymmetricGreedy::default().with_order(ItemOrder::GreedyBasisLast);
-                Ok(solver.solve_watched(dpp, self.engine, &watch)?)
+                Ok(solver.solve(dpp, &engine)?)
             }
             SolverChoice::Softmax => {
                 let softmax = Softmax::default();
                 let softmax = self.limit.map_or(softmax, |limit| softmax.with_time_limit(limit));
-                Ok(softmax.solve_watched(dpp, self.engine, &watch)?)
+                Ok(softmax.solve(dpp, &engine)?)
             }
             _ => self.solve(dpp),
         }
@@ -146,7 +150,7 @@ impl<'a> Search<'a> {
         let log_det = solution.log_det;
         let watch = self.progress.shown(&self.stop, move |progress, step| progress.bounded(step, log_det));
         let bound = UpperBound::default().with_time_limit(self.certificate);
-        let certificate = bound.certify_watched(model, self.engine, &watch)?;
+        let certificate = bound.certify(model, &self.engine.watched(&watch))?;
         Ok(solution.certified(&certificate))
     }
 }

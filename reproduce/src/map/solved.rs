@@ -55,16 +55,16 @@ pub(super) fn solve_size(features: &Features, size: usize, effort: Effort) -> Re
 
 /// Runs all solvers on a model.
 pub(super) fn solve(model: &impl Objective, size: usize, effort: Effort) -> Result<Solved, Failure> {
-    let watch = effort.watch;
-    let greedy = LazyGreedy::default().solve_watched(model, &Engine::cpu(), &watch)?;
-    let climbed = LocalSearch::default().solve_watched(model, &Engine::cpu(), &watch)?;
+    let engine = Engine::cpu().watched(&effort.watch);
+    let greedy = LazyGreedy::default().solve(model, &engine)?;
+    let climbed = LocalSearch::default().solve(model, &engine)?;
     let again = LocalSearch::default().with_restarts(Restarts::Count(effort.restarts)).with_seed(effort.seed);
-    let again = again.solve_watched(model, &Engine::cpu(), &watch)?;
+    let again = again.solve(model, &engine)?;
     let bound = UpperBound::default().with_time_limit(effort.limit);
-    let mut upper_bound = bound.certify_watched(model, &Engine::cpu(), &watch)?.upper_bound;
+    let mut upper_bound = bound.certify(model, &engine)?.upper_bound;
     let mut optimal = None;
     if effort.exact {
-        let best = BranchAndBound::default().solve_watched(model, &Engine::cpu(), &watch)?;
+        let best = BranchAndBound::default().solve(model, &engine)?;
         if best.termination == Termination::Optimal {
             optimal = Some(best.log_det);
             upper_bound = best.upper_bound.unwrap_or(upper_bound).min(upper_bound);

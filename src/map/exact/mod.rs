@@ -14,7 +14,7 @@ use std::time::Duration;
 pub(super) use improve::improve;
 pub(super) use state::{Left, State};
 
-use super::{Objective, Solution, Solver, Watch};
+use super::{Objective, Solution, Solver};
 use crate::{Error, Result, engine::Engine};
 
 /// The default tolerance in ln det: above most bounds' rounding, so that sets as good as the best are not told apart.
@@ -99,7 +99,8 @@ impl<M: Objective> Solver<M> for BranchAndBound {
     ///
     /// # Errors
     /// Those of the engine; [`Error::Eigen`].
-    fn solve_watched(&self, model: &M, engine: &Engine, watch: &Watch) -> Result<Solution> {
+    fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
+        let (engine, watch) = engine.apart();
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         let above = candidates.ground.above()?;

@@ -44,8 +44,8 @@ impl Solver<KernelModel<'_>> for Greedy {
     ///
     /// # Errors
     /// [`Error::Kernel`](crate::Error::Kernel) for entries that are not finite.
-    fn solve_watched(&self, model: &KernelModel<'_>, _: &Engine, watch: &Watch) -> Result<Solution> {
-        Ok(pick(model, Update::Every, &watch.start(None))?.solution(model))
+    fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
+        Ok(pick(model, Update::Every, &engine.apart().1.start(None))?.solution(model))
     }
 }
 
@@ -56,8 +56,8 @@ impl Solver<KernelModel<'_>> for LazyGreedy {
     ///
     /// # Errors
     /// Those of [`Greedy`].
-    fn solve_watched(&self, model: &KernelModel<'_>, _: &Engine, watch: &Watch) -> Result<Solution> {
-        Ok(pick(model, Update::Needed, &watch.start(None))?.solution(model))
+    fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
+        Ok(pick(model, Update::Needed, &engine.apart().1.start(None))?.solution(model))
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
     swaps::Swaps,
     visits::Update,
 };
-use crate::{Error, Result, Watch, engine::Engine};
+use crate::{Error, Result, engine::Engine};
 
 /// Swaps after which all numbers are computed from the kernel again.
 const SWAPS: u64 = 64;
@@ -22,12 +22,12 @@ impl Solver<KernelModel<'_>> for LocalSearch {
     ///
     /// # Errors
     /// [`Error::NotPositive`] for an ε that is not positive; [`Error::Kernel`] for entries that are not finite.
-    fn solve_watched(&self, model: &KernelModel<'_>, _: &Engine, watch: &Watch) -> Result<Solution> {
+    fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
         let epsilon = self.epsilon;
         if !(epsilon > 0.0 && epsilon.is_finite()) {
             return Err(Error::NotPositive { what: "epsilon", value: epsilon });
         }
-        let clock = watch.start(self.time_limit);
+        let clock = engine.apart().1.start(self.time_limit);
         let greedy = pick(model, Update::Needed, &clock)?;
         if greedy.termination == Termination::RankExhausted || model.counts.most == 0 {
             return Ok(greedy.solution(model));

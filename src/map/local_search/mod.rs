@@ -17,7 +17,7 @@ use std::{
 
 pub(super) use climb::climb;
 
-use super::{Candidates, Objective, Place, Solution, Solver, Stats, Termination, Watch, watch::Clock};
+use super::{Candidates, Objective, Place, Solution, Solver, Stats, Termination, watch::Clock};
 use crate::{
     Error, Result,
     engine::{Engine, Rows},
@@ -181,7 +181,8 @@ impl<M: Objective> Solver<M> for LocalSearch {
     ///
     /// # Errors
     /// [`Error::NotPositive`] for an ε that is not positive; [`Error::Eigen`]; those of the engine.
-    fn solve_watched(&self, model: &M, engine: &Engine, watch: &Watch) -> Result<Solution> {
+    fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
+        let (engine, watch) = engine.apart();
         if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
             return Err(Error::NotPositive { what: "epsilon", value: self.epsilon });
         }

@@ -14,7 +14,7 @@ use self::{
     extension::places_at,
     rounding::likeliest,
 };
-use super::{Candidates, Objective, Place, Solution, Solver, Termination, Watch, watch::Clock};
+use super::{Candidates, Objective, Place, Solution, Solver, Termination, watch::Clock};
 use crate::{Dpp, Result, engine::Engine};
 
 /// Climbs the [`SoftmaxExtension`] of ln det K_S from the centre of the cube, rounds without loss, then adds and drops
@@ -78,7 +78,8 @@ impl Solver<Dpp> for Softmax {
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
-    fn solve_watched(&self, model: &Dpp, engine: &Engine, watch: &Watch) -> Result<Solution> {
+    fn solve(&self, model: &Dpp, engine: &Engine) -> Result<Solution> {
+        let (engine, watch) = engine.apart();
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         if candidates.counts.most == 0 {

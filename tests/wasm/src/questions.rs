@@ -121,7 +121,7 @@ fn watched(data: &Data) -> Result<String> {
     let engine = Engine::cpu().watched(&watch);
     let sampler = data.range_model()?.sampler(SamplerOptions::default(), &engine)?;
     let drawn = listed(&sampler.sample_watched(0..4, SEED, &watch)?);
-    let best = BranchAndBound::default().solve_watched(&data.model()?, &engine, &watch)?;
+    let best = BranchAndBound::default().solve(&data.model()?, &engine)?;
     Ok(format!("{drawn}; {}", found(&best)))
 }
 

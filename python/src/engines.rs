@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use partition_dpp::{
     Engine,
-    engine::{EngineInfo, auto_for, cost::Job, gpu::GpuOptions},
+    engine::{EngineInfo, Job, gpu::GpuOptions},
 };
 use pyo3::{Borrowed, prelude::*};
 
@@ -53,7 +53,7 @@ impl EngineChoice {
                 Ok(GPU.get_or_init(|| gpu).clone())
             }
             Self::Auto => {
-                let chosen = without_compositor(|| auto_for(job).engine)?;
+                let chosen = without_compositor(|| Engine::auto(job).engine)?;
                 if chosen.info().adapter.is_none() {
                     return Ok(chosen);
                 }

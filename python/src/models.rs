@@ -2,7 +2,7 @@
 
 use partition_dpp::{
     Engine, Features, RidgeDpp, Subset,
-    engine::cost::{Job, Task},
+    engine::{Job, Task},
 };
 use pyo3::prelude::*;
 

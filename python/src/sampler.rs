@@ -1,9 +1,7 @@
 //! Draws.
 
 use numpy::PyArray1;
-use partition_dpp::{
-    Engine, Error, Method, SamplerOptions, Samples, Watch, engine::cost::Task, sample::Algorithm,
-};
+use partition_dpp::{Engine, Error, Method, SamplerOptions, Samples, Watch, engine::Task, sample::Algorithm};
 use pyo3::{Borrowed, prelude::*};
 
 use crate::{

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use partition_dpp::{
     Dpp, Engine, KDpp, PartitionDpp,
-    engine::cost::Task,
+    engine::Task,
     map::{
         BranchAndBound, LazyGreedy, LocalSearch, Restarts, Softmax, Solver, SymmetricGreedy, Termination,
         TopScores, UpperBound,
@@ -52,7 +52,7 @@ impl<'py> FromPyObject<'_, 'py> for SolverChoice {
 impl SolverChoice {
     fn task(self) -> Task {
         match self {
-            Self::Greedy => Task::LazyGreedy,
+            Self::Greedy => Task::Greedy,
             _ => Task::LocalSearch(1),
         }
     }

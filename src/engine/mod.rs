@@ -2,7 +2,8 @@
 //!
 //! Algorithms are written once over [`Engine`], a handle. An engine only computes; it does not know what groups of rows mean.
 
-pub mod cost;
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a GPU is compared with"))]
+mod cost;
 mod cpu;
 mod double;
 mod gains;
@@ -29,7 +30,7 @@ use std::{
 
 use faer::Mat;
 
-use cost::{EngineReason, Job, Task};
+pub use cost::{Chosen, Job, Task};
 pub(crate) use cpu::node_table::{choose, condition};
 pub(crate) use cpu::pass_bytes as cpu_pass_bytes;
 pub(crate) use double::{bounded_forms, forms_above, in_double};
@@ -40,12 +41,13 @@ pub(crate) use low_level::*;
 pub use prepared::Prepared;
 use watched::Watched;
 
-use crate::{Features, Result, Watch, watch::UNWATCHED};
+use crate::{Result, Watch, watch::UNWATCHED};
 
 /// The verbs, what they are asked and what they answer. Not part of the stable interface.
 #[doc(hidden)]
 pub mod low_level {
     pub use super::{
+        cost::{GpuRates, Rates},
         cpu::Cpu,
         gains::{Ahead, AheadEnd, GainTable, PickAhead, Remaining, Top},
         grid::{
@@ -228,43 +230,4 @@ pub(crate) fn grid_inverses(engine: &Engine, grid: &PhaseGrid<'_>) -> Result<Vec
         None => unreachable!("inverses were requested"),
     };
     Ok(engine.grid_determinants(grid, GridRequest::Inverses)?.into_iter().map(pair).collect())
-}
-
-/// An engine, and why it was taken.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Chosen {
-    /// The engine.
-    pub engine: Engine,
-    /// Why.
-    pub reason: EngineReason,
-}
-
-/// The engine that is predicted to be faster for sixteen passes over these features: a GPU that computes in f64, or the
-/// CPU. [`auto_for`] knows more.
-#[must_use]
-pub fn auto(features: &Features) -> Engine {
-    /// Passes of a solver over the features, about one per item picked.
-    const PASSES: usize = 16;
-    auto_for(&Job::new(features, Task::Passes(PASSES))).engine
-}
-
-/// The engine that is predicted to be faster for a job: a GPU that computes in f64, or the CPU.
-///
-/// Nothing is measured for a job that any CPU finishes before a GPU is open. For others the rates of the CPU are measured
-/// (some 50 ms, once per process); a GPU is opened if a good one of its kind would be faster, its rates are measured
-/// (once per process and adapter), and it is used if it is faster by these. Software adapters and GPUs without f64 are
-/// never taken; [`gpu::Gpu::new`] takes them.
-#[must_use]
-pub fn auto_for(job: &Job) -> Chosen {
-    #[cfg(feature = "gpu")]
-    match gpu::worthwhile(job) {
-        (Some(gpu), reason) => Chosen { engine: gpu.into(), reason },
-        (None, reason) => Chosen { engine: Engine::cpu(), reason },
-    }
-    #[cfg(not(feature = "gpu"))]
-    {
-        let _ = job;
-        Chosen { engine: Engine::cpu(), reason: EngineReason::NotBuilt }
-    }
 }

@@ -8,7 +8,10 @@ use super::{
     Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms,
     GridPoint, GridRequest, NodeFactors, NodeTable, PhaseGrid, Rows, SwapTable, proposals, sealed, slates,
 };
-use crate::{Result, watch::{Step, Watch}};
+use crate::{
+    Result,
+    watch::{Step, Watch},
+};
 
 /// The verbs.
 ///

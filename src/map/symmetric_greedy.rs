@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use self::later::{Item, KeptTails, Later};
 use super::{
-    Candidates, Objective, Place, Solution, Solver, Termination, pivots::Pivots,
-    plain_gains::PlainGains, watch::Clock,
+    Candidates, Objective, Place, Solution, Solver, Termination, pivots::Pivots, plain_gains::PlainGains,
+    watch::Clock,
 };
 use crate::{
     Dpp, Result,

@@ -11,7 +11,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod auto;
 mod candidates;
 mod cpu;
 mod gains;

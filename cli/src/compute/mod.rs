@@ -9,10 +9,7 @@ use partition_dpp::engine::{
     Precision,
     gpu::{GpuOptions, summaries},
 };
-use partition_dpp::{
-    Engine,
-    engine::{self, cost::Job},
-};
+use partition_dpp::{Engine, engine::Job};
 #[cfg(not(feature = "gpu"))]
 use partition_dpp::{Error, error::DeviceProblem};
 
@@ -59,8 +56,8 @@ pub(crate) struct OpenEngine {
 pub(crate) fn open_engine(arguments: &ComputeArguments, job: &Job) -> Result<OpenEngine, Failure> {
     let engine = match arguments.engine {
         EngineChoice::Auto => {
-            let chosen = engine::auto_for(job);
-            return Ok(OpenEngine { engine: chosen.engine, reason: Some(chosen.reason.to_string()) });
+            let chosen = Engine::auto(job);
+            return Ok(OpenEngine { engine: chosen.engine, reason: Some(chosen.reason) });
         }
         EngineChoice::Cpu => Engine::cpu(),
         EngineChoice::Gpu => open_device(arguments.precision)?,

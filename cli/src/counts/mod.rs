@@ -8,7 +8,7 @@ mod text;
 
 use std::{io::Write, time::Instant};
 
-use partition_dpp::{Quota, engine::cost::Task};
+use partition_dpp::{Quota, engine::Task};
 
 pub(crate) use self::arguments::CountsArguments;
 use self::{

@@ -14,7 +14,7 @@ use std::{
 use partition_dpp::{
     Engine, Error, Estimate, Inference, Subset, Watch,
     data::LabelCopies,
-    engine::{EngineInfo, cost::Task},
+    engine::{EngineInfo, Task},
 };
 
 use self::answer::Inferred;

@@ -9,7 +9,7 @@ use std::fmt;
 
 use partition_dpp::{
     Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota, RidgeDpp,
-    engine::cost::{Job, Task},
+    engine::{Job, Task},
 };
 
 pub(crate) use self::{arguments::LawArguments, beyond_rank::number, question::Question};

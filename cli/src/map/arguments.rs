@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use clap::{Args, ValueEnum};
-use partition_dpp::engine::cost::Task;
+use partition_dpp::engine::Task;
 
 use crate::{
     by::ByArguments,
@@ -78,7 +78,7 @@ impl MapArguments {
         /// Climbs of a search with restarts; more where they are fast.
         const CLIMBS: usize = 10;
         match self.solver {
-            SolverChoice::Greedy => Task::LazyGreedy,
+            SolverChoice::Greedy => Task::Greedy,
             SolverChoice::LocalSearch if self.time_limit.is_some_and(|limit| limit.is_zero()) => {
                 Task::LocalSearch(1)
             }

@@ -8,7 +8,7 @@ use std::{
 use comfy_table::Cell;
 use partition_dpp::{
     Engine, Subset, Watch,
-    engine::{EngineInfo, cost::Task},
+    engine::{EngineInfo, Task},
     map::{Solution, Termination},
     slates::Slate,
     watch::Ended,

@@ -16,7 +16,6 @@ use crate::{
     failure::Failure,
     input::too_many_for,
     memory::{Limit, Use},
-    progress::Progress,
 };
 
 /// Bytes of a table of the greedy algorithm up to which it is in f64.

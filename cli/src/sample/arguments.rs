@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
-use partition_dpp::{Method, SamplerOptions, engine::cost::Task, sample::Bound};
+use partition_dpp::{Method, SamplerOptions, engine::Task, sample::Bound};
 
 use super::{chains::ChainArguments, estimate::EstimateArguments};
 use crate::{
@@ -140,15 +140,6 @@ impl SampleArguments {
         let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
         match self.method {
             MethodChoice::Interpolation | MethodChoice::PerCandidate => Task::Interpolation(samples),
-            _ if self.plan => Task::SetUp,
-            // Draws with weights, against other bounds and by chains are the host's.
-            MethodChoice::Estimated if self.estimate.weighted => Task::SetUp,
-            MethodChoice::Estimated => Task::EstimatedDraws(samples),
-            MethodChoice::Auto | MethodChoice::Rejection
-                if matches!(self.bound, BoundChoice::Auto | BoundChoice::Tilted) =>
-            {
-                Task::Draws(samples)
-            }
             _ => Task::SetUp,
         }
     }

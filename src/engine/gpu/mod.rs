@@ -66,7 +66,7 @@ use self::{
 use super::{
     Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms,
     GridPoint, GridRequest, NodeFactors, NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, Verbs,
-    cost::CardRates, proposals::ProposalDevice, slates::SlateDevice,
+    cost::Rates, proposals::ProposalDevice, slates::SlateDevice,
 };
 use crate::{Error, Result, error::DeviceProblem};
 
@@ -180,18 +180,9 @@ impl Gpu {
         copy_rate::copy_rate(self.context())
     }
 
-    /// What the device does in a second, for predictions: measured once per process, adapter and precision, in some tens
-    /// of milliseconds on a slow card. Software adapters are not measured.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn rates(&self) -> Result<CardRates> {
-        rates::rates(self)
-    }
-
-    /// The same, measured on any adapter, for tests.
+    /// What the device does in a second, measured on any adapter, for tests.
     #[doc(hidden)]
-    pub fn measured_rates(&self) -> Result<CardRates> {
+    pub fn measured_rates(&self) -> Result<Rates> {
         rates::measured(self)
     }
 

@@ -3,11 +3,7 @@
 use std::time::Duration;
 
 use super::{trusted::Checks, witness::Rewrite};
-use crate::{
-    Error, Result,
-    engine::{Precision, cost::CardKind},
-    error::DeviceProblem,
-};
+use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 /// How to open a GPU.
 #[derive(Clone, Debug, Default)]
@@ -191,8 +187,6 @@ pub struct AdapterSummary {
     pub interface: String,
     /// The driver, with its version.
     pub driver: String,
-    /// What kind of GPU it is.
-    pub kind: CardKind,
     /// Whether it is a software adapter.
     pub is_software: bool,
     /// Whether it is a GPU with its own memory.
@@ -230,7 +224,6 @@ impl AdapterSummary {
         Self {
             interface: interface(info.backend).to_owned(),
             driver: driver_of(&info),
-            kind: kind_of(info.device_type),
             is_software: info.device_type == wgpu::DeviceType::Cpu,
             is_discrete: info.device_type == wgpu::DeviceType::DiscreteGpu,
             has_double_precision: adapter.features().contains(wgpu::Features::SHADER_F64),
@@ -244,16 +237,6 @@ impl AdapterSummary {
 /// The driver, with its version.
 pub(super) fn driver_of(info: &wgpu::AdapterInfo) -> String {
     format!("{} {}", info.driver, info.driver_info).trim().to_owned()
-}
-
-pub(super) fn kind_of(kind: wgpu::DeviceType) -> CardKind {
-    match kind {
-        wgpu::DeviceType::DiscreteGpu => CardKind::Discrete,
-        wgpu::DeviceType::IntegratedGpu => CardKind::Integrated,
-        wgpu::DeviceType::VirtualGpu => CardKind::Virtual,
-        wgpu::DeviceType::Cpu => CardKind::Software,
-        wgpu::DeviceType::Other => CardKind::Other,
-    }
 }
 
 /// The name of a backend.

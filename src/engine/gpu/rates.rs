@@ -1,4 +1,4 @@
-//! Rates of a device, measured once per process, adapter and precision.
+//! Rates of a device in f64, measured once per process and adapter.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -7,45 +7,33 @@ use std::{
 
 use faer::Mat;
 
-use super::{AdapterSummary, Gpu, copy_rate, options::kind_of};
+use super::{AdapterSummary, Gpu, copy_rate};
 use crate::{
     Features, Result,
     engine::{
-        Items, Precision, Rows, Verbs,
-        cost::{CardKind, CardRates},
+        Items, Rows, Verbs,
+        cost::{GpuRates, OPENING, Rates},
     },
 };
 
-/// What rates belong to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Key {
-    name: String,
-    driver: String,
-    precision: Precision,
-}
+/// Rates that were measured before, by the name and the driver of the adapter.
+static KNOWN: Mutex<Vec<([String; 2], Rates)>> = Mutex::new(Vec::new());
 
-/// Rates that were measured before.
-static KNOWN: Mutex<Vec<(Key, CardRates)>> = Mutex::new(Vec::new());
-
-fn find(key: &Key) -> Option<CardRates> {
+fn find(key: &[String; 2]) -> Option<Rates> {
     let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.iter().find(|(of, _)| of == key).map(|&(_, rates)| rates)
 }
 
 /// The rates of an adapter, if they were measured before.
-pub(super) fn known(adapter: &AdapterSummary, precision: Precision) -> Option<CardRates> {
-    find(&Key { name: adapter.name.clone(), driver: adapter.driver.clone(), precision })
+pub(super) fn known(adapter: &AdapterSummary) -> Option<Rates> {
+    find(&[adapter.name.clone(), adapter.driver.clone()])
 }
 
-/// The rates of a device: measured, or known; those of a software driver are a guess that nothing depends on.
-pub(super) fn rates(gpu: &Gpu) -> Result<CardRates> {
-    let (context, info) = (gpu.context(), gpu.context().device.adapter_info());
-    let kind = kind_of(info.device_type);
-    if kind == CardKind::Software {
-        return Ok(CardRates::estimated(kind, context.precision));
-    }
+/// The rates of a device that computes in f64: measured, or known.
+pub(super) fn of(gpu: &Gpu) -> Result<Rates> {
+    let info = gpu.context().device.adapter_info();
     let driver = super::options::driver_of(&info);
-    let key = Key { name: info.name, driver, precision: context.precision };
+    let key = [info.name, driver];
     if let Some(rates) = find(&key) {
         return Ok(rates);
     }
@@ -72,16 +60,13 @@ const COPIES: (u64, u64) = (1 << 26, 5);
 const TIMES: usize = 3;
 
 /// Measures by the engine's own verbs, so that rates are those that jobs reach.
-pub(super) fn measured(gpu: &Gpu) -> Result<CardRates> {
-    let context = gpu.context();
-    let kind = kind_of(context.device.adapter_info().device_type);
+pub(super) fn measured(gpu: &Gpu) -> Result<Rates> {
     let latency = latency(gpu)?;
     let upload = upload(gpu)?;
-    let products = products(gpu, latency)?;
+    let multiply = products(gpu, latency)?;
     let (bytes, copies) = COPIES;
-    let memory = copy_rate::of_copies(context, bytes, copies)?;
-    let guess = CardRates::estimated(kind, context.precision);
-    Ok(CardRates { upload, memory, products, latency, ..guess })
+    let read = copy_rate::of_copies(gpu.context(), bytes, copies)?;
+    Ok(Rates { read, multiply, gpu: Some(GpuRates { upload, latency, opening: OPENING }) })
 }
 
 /// The shortest time; the first one, which compiles shaders and uploads rows, does not count.

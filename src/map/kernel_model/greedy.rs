@@ -7,7 +7,7 @@ use super::{
     visits::Update,
 };
 use crate::{
-    Result, Subset, Watch,
+    Result, Subset,
     engine::Engine,
     model::Demand,
     similarity::{Factor, FeatureScalar, NextRow},
@@ -343,7 +343,7 @@ impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
 mod tests {
     use super::*;
     use crate::{
-        Features,
+        Features, Watch,
         similarity::{Bandwidth, RbfKernel},
     };
 

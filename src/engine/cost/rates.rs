@@ -1,0 +1,128 @@
+//! What an engine does in a second, and the times that follow.
+
+use std::fmt;
+
+use super::job::{Job, On};
+
+/// What an engine does in a second.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// Bytes that passes over rows read and write.
+    pub read: f64,
+    /// Floating-point operations of products of matrices.
+    pub multiply: f64,
+    /// What a GPU needs besides.
+    pub gpu: Option<GpuRates>,
+}
+
+/// What a GPU needs that the CPU does not.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GpuRates {
+    /// Bytes brought to its memory in a second. Where memory is shared this is the speed of a copy.
+    pub upload: f64,
+    /// Seconds of a submission that does nothing, and of waiting for it.
+    pub latency: f64,
+    /// Seconds to open it and to compile its shaders; 0 if it is open.
+    pub opening: f64,
+}
+
+/// Seconds to open a GPU and to compile its shaders.
+pub(in crate::engine) const OPENING: f64 = 0.3;
+
+impl Rates {
+    /// One thread of the slowest computer considered: what is done there sooner than a GPU is open needs no measurement.
+    pub(in crate::engine) fn slowest_cpu() -> Self {
+        Self { read: 2e9, multiply: 1e9, gpu: None }
+    }
+
+    /// What a good GPU of its kind reaches in f64: enough to tell whether it is worth opening, where it can be measured.
+    pub(in crate::engine) fn of_good_gpu(is_discrete: bool) -> Self {
+        let [upload, read, multiply] = if is_discrete { [12e9, 1e12, 5e12] } else { [15e9, 1e11, 2e11] };
+        Self { read, multiply, gpu: Some(GpuRates { upload, latency: 5e-5, opening: OPENING }) }
+    }
+
+    /// The same of a GPU that is open.
+    pub(in crate::engine) fn open(self) -> Self {
+        Self { gpu: self.gpu.map(|gpu| GpuRates { opening: 0.0, ..gpu }), ..self }
+    }
+
+    /// The predicted time of a job. Reading and computing overlap.
+    pub(in crate::engine) fn time_of(&self, job: &Job) -> Time {
+        let work = job.work(if self.gpu.is_some() { On::Gpu } else { On::Cpu });
+        let computing = (work.bytes / self.read).max(work.operations / self.multiply);
+        let Some(gpu) = self.gpu else { return Time { computing, ..Time::default() } };
+        Time {
+            opening: gpu.opening,
+            upload: job.bytes / gpu.upload,
+            uploaded_bytes: job.bytes,
+            computing: computing + work.waits * gpu.latency,
+        }
+    }
+}
+
+/// A predicted time, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::engine) struct Time {
+    pub(super) opening: f64,
+    /// Bringing the rows to a GPU.
+    pub(super) upload: f64,
+    pub(super) uploaded_bytes: f64,
+    pub(super) computing: f64,
+}
+
+impl Time {
+    pub(in crate::engine) fn seconds(&self) -> f64 {
+        self.opening + self.upload + self.computing
+    }
+}
+
+/// The predicted times of a GPU and of the CPU, in a sentence.
+pub(in crate::engine) struct Compared {
+    pub(in crate::engine) gpu: Time,
+    pub(in crate::engine) cpu: Time,
+}
+
+impl fmt::Display for Compared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Time { opening, upload, uploaded_bytes, .. } = self.gpu;
+        let mut of_it = Vec::new();
+        if opening > 0.0 {
+            of_it.push(format!("{} of it to open it", Seconds(opening)));
+        }
+        if upload > 0.0 {
+            of_it.push(format!("{} of it to bring {} there", Seconds(upload), Bytes(uploaded_bytes)));
+        }
+        let of_it = if of_it.is_empty() { String::new() } else { format!(" ({})", of_it.join(", ")) };
+        let (gpu, cpu) = (Seconds(self.gpu.seconds()), Seconds(self.cpu.seconds()));
+        write!(f, "the GPU would take {gpu}{of_it}, the CPU {cpu}")
+    }
+}
+
+/// A time with two digits.
+pub(in crate::engine) struct Seconds(pub(in crate::engine) f64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            x if x >= 9.95 => write!(f, "{x:.0} s"),
+            x if x >= 0.0995 => write!(f, "{x:.1} s"),
+            x if x >= 0.000_995 => write!(f, "{:.0} ms", 1e3 * x),
+            _ => f.write_str("1 ms"),
+        }
+    }
+}
+
+/// A size in decimal units.
+struct Bytes(f64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            x if x >= 9.95e9 => write!(f, "{:.0} GB", x / 1e9),
+            x if x >= 0.995e9 => write!(f, "{:.1} GB", x / 1e9),
+            x => write!(f, "{:.0} MB", (x / 1e6).max(1.0)),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Made-up CPUs and GPUs, and crossovers by hand.
+
+use super::{GpuRates, Job, Rates, Task, rates::Compared, rates::Time};
+use crate::Engine;
+
+const TASKS: [Task; 8] = [
+    Task::Passes(16),
+    Task::SetUp,
+    Task::Normaliser,
+    Task::Inference,
+    Task::Interpolation(3),
+    Task::Greedy,
+    Task::LocalSearch(2),
+    Task::Slates { requests: 20_000, candidates: 200 },
+];
+
+/// Sixteen cores of a workstation.
+const CPU: Rates = Rates { read: 4e10, multiply: 8e11, gpu: None };
+/// A card of a workstation, in f64.
+const GPU: Rates =
+    Rates { read: 8e11, multiply: 2e12, gpu: Some(GpuRates { upload: 2e10, latency: 5e-5, opening: 0.3 }) };
+
+/// The fewest rows from which on the GPU is faster.
+fn crossover(job: impl Fn(usize) -> Job, cpu: &Rates, gpu: &Rates) -> usize {
+    let prefers = |items: usize| gpu.time_of(&job(items)).seconds() < cpu.time_of(&job(items)).seconds();
+    let (mut low, mut high) = (1, 1_000_000_000);
+    assert!(!prefers(low) && prefers(high), "no crossover");
+    while high - low > 1 {
+        let middle = usize::midpoint(low, high);
+        *(if prefers(middle) { &mut high } else { &mut low }) = middle;
+    }
+    high
+}
+
+#[test]
+fn passes_cross_over_where_a_hand_calculation_says() {
+    // Rows of 64 values in f32 are 256 bytes, with two numbers of 8 bytes. The CPU reads 16 · 272 bytes at 40 GB/s, 108.8 ns
+    // a row. The card brings 256 bytes over at 20 GB/s, 12.8 ns, and reads as much as the CPU at 800 GB/s, 5.44 ns; it opens in 0.3 s and waits
+    // 3 times for 50 µs. m = 0.30015 s / (108.8 − 12.8 − 5.44) ns = 3.3144 million.
+    let job = |items| Job::of_size(items, 64, 4, Task::Passes(16));
+    let found = crossover(job, &CPU, &GPU) as f64;
+    assert!((found / 3.3144e6 - 1.0).abs() < 1e-4, "{found}");
+}
+
+#[test]
+fn set_up_crosses_over_where_a_hand_calculation_says() {
+    // A Gram matrix and leverages are 2 · 2 · 256² = 262,144 operations a row: 327.68 ns at 800 G/s, 131.072 ns at 2 T/s. The card
+    // also gets 1024 bytes, 51.2 ns. m = 0.3001 s / (327.68 − 131.072 − 51.2) ns = 2.0639 million.
+    let job = |items| Job::of_size(items, 256, 4, Task::SetUp);
+    let found = crossover(job, &CPU, &GPU) as f64;
+    assert!((found / 2.0639e6 - 1.0).abs() < 1e-4, "{found}");
+}
+
+#[test]
+fn nodes_cross_over_where_a_hand_calculation_says() {
+    // Of 9·√4 + 16 = 34 nodes ⌈0.325 · 34⌉ = 12 are used. A draw of 4 picks reads or writes their inverses 4 times at each:
+    // 16 · 12 · 64² · 16 bytes, 12.583 MB; 314.57 µs at 40 GB/s, 15.729 µs at 800 GB/s. With 5 waits of 50 µs for the card,
+    // d = 0.3 s / (314.57 − 15.729 − 250) µs = 6142.
+    let job = |draws| Job::of_size(100, 64, 4, Task::Interpolation(draws)).with_picks(4);
+    let found = crossover(job, &CPU, &GPU) as f64;
+    assert!((found / 6142.0 - 1.0).abs() < 0.01, "{found}");
+}
+
+/// More rows, or an open GPU, never make the CPU the better one.
+#[test]
+fn every_task_grows_with_its_rows() {
+    for task in TASKS {
+        for (dims, parts) in [(16, 1), (64, 4), (512, 12)] {
+            let job = |items| Job::of_size(items, dims, 4, task).with_parts(parts).with_picks(2 * parts);
+            for rates in [&CPU, &GPU, &Rates::slowest_cpu(), &Rates::of_good_gpu(false)] {
+                let times = [100, 10_000, 1_000_000].map(|items| rates.time_of(&job(items)).seconds());
+                assert!(times.is_sorted() && times[0] > 0.0 && times[2].is_finite(), "{task:?}: {times:?}");
+                assert!(rates.open().time_of(&job(100)).seconds() <= times[0], "{task:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_reason_is_one_sentence_with_both_times() {
+    let gpu = Time { upload: 0.31, uploaded_bytes: 2.56e9, computing: 0.49, ..Time::default() };
+    let cpu = Time { computing: 4.12, ..Time::default() };
+    let sentence = "the GPU would take 0.8 s (0.3 s of it to bring 2.6 GB there), the CPU 4.1 s";
+    assert_eq!(Compared { gpu, cpu }.to_string(), sentence);
+    let gpu = Time { opening: 0.3, upload: 0.0, uploaded_bytes: 0.0, computing: 12.4 };
+    let sentence = "the GPU would take 13 s (0.3 s of it to open it), the CPU 4.1 s";
+    assert_eq!(Compared { gpu, cpu }.to_string(), sentence);
+}
+
+#[test]
+fn short_jobs_are_not_measured() {
+    let few = Task::Slates { requests: 10, candidates: 10 };
+    for task in TASKS.map(|task| if matches!(task, Task::Slates { .. }) { few } else { task }) {
+        let chosen = Engine::auto(&Job::of_size(100, 8, 4, task).with_parts(2).with_picks(4));
+        assert_eq!(chosen.engine.info().name, "cpu");
+        let sentence =
+            if cfg!(feature = "gpu") { "the CPU takes at most " } else { "this build has no GPU engine" };
+        assert!(chosen.reason.starts_with(sentence), "{}", chosen.reason);
+    }
+}
+
+#[cfg(feature = "parallel")]
+#[test]
+fn rates_are_measured_once_for_any_number_of_threads() {
+    for threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let [rates, again] = [(); 2].map(|()| pool.install(Rates::of_cpu).unwrap());
+        assert_eq!(rates, again);
+        assert!(rates.read.is_finite() && rates.read > 1e6 && rates.multiply > 1e6, "{rates:?}");
+    }
+}

@@ -94,7 +94,7 @@ fn marginals_from_many_nodes() {
     let (items, dims, parts) = (150, 24, 5);
     let features = Features::from_rows(items, dims, normals(items * dims, 7)).unwrap();
     let partition = Partition::from_labels(&(0..items).map(|i| i % parts).collect::<Vec<_>>()).unwrap();
-    let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 3).unwrap()).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
     let expected = dpp.inference(&Engine::cpu()).unwrap().inclusion_probabilities().unwrap();
     for precision in PRECISIONS {
         let Some(gpu) = gpu(precision) else { return };
@@ -110,7 +110,7 @@ fn marginals_from_many_nodes() {
 #[test]
 fn draws_follow_the_law() {
     // Trials by leverage are drawn in batches, of which `proposals.rs` makes more.
-    const WAYS: [(Projection, u64); 2] = [(Projection::Leverage, 2_000), (Projection::Elementary, 20_000)];
+    const WAYS: [(Projection, u64); 2] = [(Projection::Leverage, 1_000), (Projection::Elementary, 4_000)];
     for precision in PRECISIONS {
         let Some(gpu) = gpu(precision) else { return };
         let cases = enumerable_cases();

@@ -173,7 +173,7 @@ fn choices_by_nodes(tested: &Tested) {
         (1030, 66, 40, [3, 3]),
         (520, 70, 67, [3, 2]),
         (2100, 9, 4, [24, 21]),
-        (400, 20, 270, [2, 1]),
+        (100, 20, 260, [2, 1]),
     ] {
         if rank > tested.largest_matrix {
             continue;

@@ -243,7 +243,7 @@ fn grid_determinants(tested: &Tested) {
         (64, 2, 4),
         (65, 3, 2),
         (100, 3, 3),
-        (300, 2, 2),
+        (260, 2, 1),
     ] {
         if size > tested.largest_matrix {
             continue;

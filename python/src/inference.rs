@@ -9,18 +9,12 @@ use numpy::PyArray1;
 use partition_dpp::{Engine, Estimate, Subset, engine::Task};
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
-use crate::{
-    engines::EngineChoice,
-    errors::OrRaise,
-    interruptible::flagged,
-    models::{Law, Model},
-    rows,
-};
+use crate::{engines::EngineChoice, errors::OrRaise, interruptible::flagged, models::Model, rows};
 
 /// The probabilities of one law.
 #[pyclass(frozen, module = "partition_dpp")]
 pub(crate) struct Inference {
-    of: AnyInference,
+    of: partition_dpp::Inference,
     /// Ends the work of its engine, for good.
     stop: Arc<AtomicBool>,
     items: usize,
@@ -38,38 +32,10 @@ impl Model {
     }
 }
 
-/// Either kind of inference.
-enum AnyInference {
-    Features(Box<partition_dpp::Inference>),
-    Ridge(Box<partition_dpp::RidgeInference>),
-}
-
-impl Law {
-    fn inference(&self, engine: &Engine) -> partition_dpp::Result<AnyInference> {
-        Ok(match self {
-            Law::Parts(dpp) => AnyInference::Features(Box::new(dpp.inference(engine)?)),
-            Law::Size(dpp) => AnyInference::Features(Box::new(dpp.inference(engine)?)),
-            Law::AnySize(dpp) => AnyInference::Features(Box::new(dpp.inference(engine)?)),
-            Law::Ridge(dpp, _) => AnyInference::Ridge(Box::new(dpp.inference(engine)?)),
-        })
-    }
-}
-
 impl Inference {
-    fn log_partition_function(&self) -> Estimate<f64> {
-        match &self.of {
-            AnyInference::Features(inference) => inference.log_partition_function(),
-            AnyInference::Ridge(inference) => inference.log_partition_function(),
-        }
-    }
-
     fn estimate_of(&self, items: &Bound<'_, PyAny>) -> PyResult<Estimate<f64>> {
         let subset = Subset::new(rows::items(items, "items")?, self.items).or_raise()?;
-        match &self.of {
-            AnyInference::Features(inference) => inference.log_probability(&subset),
-            AnyInference::Ridge(inference) => inference.log_probability(&subset),
-        }
-        .or_raise()
+        self.of.log_probability(&subset).or_raise()
     }
 }
 
@@ -78,13 +44,13 @@ impl Inference {
     /// ln Z.
     #[getter]
     fn log_z(&self) -> f64 {
-        self.log_partition_function().value
+        self.of.log_partition_function().value
     }
 
     /// The estimated error of ln Z.
     #[getter]
     fn log_z_error(&self) -> f64 {
-        self.log_partition_function().error
+        self.of.log_partition_function().error
     }
 
     /// ln Pr(S); −inf for sets that the law excludes.
@@ -102,10 +68,7 @@ impl Inference {
         if self.stop.load(Ordering::Relaxed) {
             return Err(PyRuntimeError::new_err("this inference was interrupted: set it up again"));
         }
-        let found = flagged(py, None, &self.stop, |_| match &self.of {
-            AnyInference::Features(inference) => inference.inclusion_probabilities(),
-            AnyInference::Ridge(inference) => inference.inclusion_probabilities(),
-        })?;
+        let found = flagged(py, None, &self.stop, |_| self.of.inclusion_probabilities())?;
         let Estimate { value, error } = found.or_raise()?;
         Ok((PyArray1::from_vec(py, value), error))
     }

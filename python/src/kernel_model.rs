@@ -1,7 +1,7 @@
 //! Best sets of a kernel that is computed from pairs of items.
 
 use partition_dpp::{
-    Engine, Features,
+    Engine, Features, Sets,
     map::{self, LazyGreedy, Solver},
     similarity::{Bandwidth, DotKernel, KernelFunction, RbfKernel},
 };
@@ -12,7 +12,7 @@ use crate::{
     features,
     interruptible::interruptible,
     labels,
-    models::{Given, Scored, Sets, parts_of},
+    models::{Given, Scored, parts_of},
     numbers, ordered,
     solution::Solution,
     solvers::{SolverChoice, limit, local_search, whole},
@@ -114,10 +114,7 @@ impl KernelModel {
 
     /// The names of the parts of some items; `None` without parts.
     fn parts_of(&self, items: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-        match &self.sets {
-            Sets::Quota(partition, _) => parts_of(Some(partition), items),
-            Sets::OfSize(_) | Sets::OfAnySize => Ok(None),
-        }
+        parts_of(self.sets.quota().map(|(partition, _)| partition), items)
     }
 }
 
@@ -134,11 +131,7 @@ impl KernelModel {
     }
 
     fn model<'k>(&self, kernel: &'k dyn KernelFunction) -> partition_dpp::Result<map::KernelModel<'k>> {
-        let model = match &self.sets {
-            Sets::Quota(partition, quota) => map::KernelModel::new(kernel, partition, quota)?,
-            Sets::OfSize(k) => map::KernelModel::of_size(kernel, *k)?,
-            Sets::OfAnySize => map::KernelModel::of_any_size(kernel)?,
-        };
+        let model = map::KernelModel::over(kernel, &self.sets)?;
         let model = model.including(&self.include)?.excluding(&self.exclude)?;
         match &self.scored {
             Some(Scored { scores, diversity }) => model.with_scores(scores, *diversity),

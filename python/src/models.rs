@@ -1,15 +1,17 @@
 //! The laws over subsets.
 
 use partition_dpp::{
-    Engine, Features, RidgeDpp, Subset,
+    Engine, Features, Law, Sets, Subset,
     engine::{Job, Task},
 };
 use pyo3::prelude::*;
 
 use crate::{
     engines::EngineChoice,
-    errors::{OrRaise, refused},
-    features, labels, numbers, ordered, rows,
+    errors::{OrRaise, exception, refused},
+    features,
+    interruptible::interruptible,
+    labels, numbers, ordered, rows,
 };
 
 /// A law with its data and conditions.
@@ -23,27 +25,10 @@ pub(crate) struct Model {
     picks: usize,
 }
 
-/// The library's models.
-#[expect(clippy::large_enum_variant, reason = "a model has one")]
-pub(crate) enum Law {
-    Parts(partition_dpp::PartitionDpp),
-    Size(partition_dpp::KDpp),
-    AnySize(partition_dpp::Dpp),
-    /// With the weights of the rows, which the ridge has, too.
-    Ridge(RidgeDpp, Option<Scored>),
-}
-
 /// Scores, and what diversity counts beside them.
 pub(crate) struct Scored {
     pub(crate) scores: Vec<f64>,
     pub(crate) diversity: f64,
-}
-
-/// Which sets a law allows.
-pub(crate) enum Sets {
-    Quota(partition_dpp::Partition, partition_dpp::Quota),
-    OfSize(usize),
-    OfAnySize,
 }
 
 /// What all laws take.
@@ -80,58 +65,31 @@ impl Given<'_> {
 }
 
 impl Model {
-    fn new(given: &Given<'_>, sets: Sets) -> PyResult<Self> {
-        let py = given.rows.py();
+    fn new(given: &Given<'_>, sets: &Sets) -> PyResult<Self> {
         let features = features::of(&given.rows)?;
         let [include, exclude] = given.conditions()?;
-        if let Some(delta) = given.ridge {
-            return Self::with_ridge(given, &features, delta, sets, [include, exclude]);
-        }
-        let features = match given.scored()? {
-            Some(Scored { scores, diversity }) => features.with_scores(&scores, diversity).or_raise()?,
-            None => features,
+        let scored = given.scored()?;
+        // The rows of a ridge have no scores: the whole kernel does.
+        let features = match &scored {
+            Some(Scored { scores, diversity }) if given.ridge.is_none() => {
+                features.with_scores(scores, *diversity).or_raise()?
+            }
+            _ => features,
         };
-        let made = crate::interruptible::interruptible(py, None, |_| {
-            let features = &features;
-            Ok(match &sets {
-                Sets::Quota(partition, quota) => Law::Parts(
-                    partition_dpp::PartitionDpp::new(features, partition, quota)?
-                        .including(&include)?
-                        .excluding(&exclude)?,
-                ),
-                Sets::OfSize(k) => Law::Size(
-                    partition_dpp::KDpp::new(features, *k)?.including(&include)?.excluding(&exclude)?,
-                ),
-                Sets::OfAnySize => {
-                    Law::AnySize(partition_dpp::Dpp::new(features)?.including(&include)?.excluding(&exclude)?)
-                }
-            })
+        let made = interruptible(given.rows.py(), None, |_| {
+            let law = Law::new(&features, sets, given.ridge)?;
+            let law = match (&scored, given.ridge) {
+                (Some(Scored { scores, diversity }), Some(_)) => law.with_scores(scores, *diversity)?,
+                _ => law,
+            };
+            law.including(&include)?.excluding(&exclude)
         })?;
-        let law = made.map_err(|error| advise(&error, &given.rows))?;
-        let picks = sets.least();
-        Ok(Self { law, partition: sets.into_partition(), features, picks })
-    }
-
-    fn with_ridge(
-        given: &Given<'_>,
-        features: &Features,
-        delta: f64,
-        sets: Sets,
-        [include, exclude]: [Vec<usize>; 2],
-    ) -> PyResult<Self> {
-        let dpp = match &sets {
-            Sets::Quota(partition, quota) => RidgeDpp::new(features, delta, partition, quota),
-            Sets::OfSize(k) => RidgeDpp::of_size(features, delta, *k),
-            Sets::OfAnySize => RidgeDpp::of_any_size(features, delta),
+        let advise = |error| match given.ridge {
+            Some(_) => exception(&error),
+            None => advise(&error, &given.rows),
         };
-        let (dpp, scored) = (dpp.or_raise()?, given.scored()?);
-        let dpp = match &scored {
-            Some(Scored { scores, diversity }) => dpp.with_scores(scores, *diversity).or_raise()?,
-            None => dpp,
-        };
-        let dpp = dpp.including(&include).or_raise()?.excluding(&exclude).or_raise()?;
-        let (law, picks) = (Law::Ridge(dpp, scored), sets.least());
-        Ok(Self { law, partition: sets.into_partition(), features: features.clone(), picks })
+        let partition = sets.quota().map(|(partition, _)| partition.clone());
+        Ok(Self { law: made.map_err(advise)?, partition, features, picks: sets.least() })
     }
 
     /// The engine for a task on these rows.
@@ -147,23 +105,11 @@ impl Model {
     fn log_det(&self, items: &Bound<'_, PyAny>) -> PyResult<f64> {
         let items = rows::items(items, "items")?;
         let subset = Subset::new(items, self.features.items()).or_raise()?;
-        let Law::Ridge(dpp, scored) = &self.law else {
-            return Ok(self.features.log_det(&subset).or_raise()?.value);
+        let log_det = match &self.law {
+            Law::Ridge(dpp) => dpp.log_det(&subset),
+            _ => self.features.log_det(&subset),
         };
-        let chosen = subset.as_slice();
-        if chosen.is_empty() {
-            return Ok(0.0);
-        }
-        let rows = self.features.restricted_to(chosen).or_raise()?.with_ridge(dpp.delta()).or_raise()?;
-        let rows = match scored {
-            Some(Scored { scores, diversity }) => {
-                let own: Vec<f64> = chosen.iter().map(|&item| scores[item]).collect();
-                rows.with_scores(&own, *diversity).or_raise()?
-            }
-            None => rows,
-        };
-        let all = Subset::new((0..chosen.len()).collect(), chosen.len()).or_raise()?;
-        Ok(rows.log_det(&all).or_raise()?.value)
+        Ok(log_det.or_raise()?.value)
     }
 
     /// The names of the parts of some items; `None` for a law without parts.
@@ -173,10 +119,10 @@ impl Model {
 
     fn __repr__(&self) -> String {
         let law = match &self.law {
-            Law::Parts(_) => "PartitionDpp",
+            Law::Quota(_) => "PartitionDpp",
             Law::Size(_) => "KDpp",
             Law::AnySize(_) => "Dpp",
-            Law::Ridge(..) => "Dpp with a ridge",
+            _ => "Dpp with a ridge",
         };
         format!("<{law} of {} items of {} features>", self.features.items(), self.features.dims())
     }
@@ -194,25 +140,10 @@ pub(crate) fn parts_of(
     Ok(Some(items.into_iter().map(|item| partition.names()[partition.part_of(item)].clone()).collect()))
 }
 
-impl Sets {
-    /// The least number of items of a set.
-    fn least(&self) -> usize {
-        match self {
-            Sets::Quota(_, quota) => quota.total().unwrap_or_else(|| quota.low().iter().sum()),
-            Sets::OfSize(k) => *k,
-            Sets::OfAnySize => 0,
-        }
-    }
-
-    fn into_partition(self) -> Option<partition_dpp::Partition> {
-        if let Sets::Quota(partition, _) = self { Some(partition) } else { None }
-    }
-}
-
 /// Names the ways out where more items are wanted than the rank allows, but for one in use.
 fn advise(error: &partition_dpp::Error, rows: &Bound<'_, PyAny>) -> PyErr {
     if !matches!(error, partition_dpp::Error::SizeAboveRank { .. }) {
-        return crate::errors::exception(error);
+        return exception(error);
     }
     let given = rows.cast::<features::Features>().ok().map(Bound::get);
     let ways = match given {
@@ -250,7 +181,7 @@ impl PartitionDpp {
         let partition = labels::partition(labels)?;
         let quota = ordered::quota(labels, &partition, quota, k)?;
         let given = Given { rows: features, ridge, scores, diversity, include, exclude };
-        let model = Model::new(&given, Sets::Quota(partition, quota))?;
+        let model = Model::new(&given, &Sets::Quota(partition, quota))?;
         Ok(PyClassInitializer::from(model).add_subclass(Self))
     }
 }
@@ -274,7 +205,7 @@ impl KDpp {
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let given = Given { rows: features, ridge, scores, diversity, include, exclude };
-        Ok(PyClassInitializer::from(Model::new(&given, Sets::OfSize(k))?).add_subclass(Self))
+        Ok(PyClassInitializer::from(Model::new(&given, &Sets::OfSize(k))?).add_subclass(Self))
     }
 }
 
@@ -296,6 +227,6 @@ impl Dpp {
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let given = Given { rows: features, ridge, scores, diversity, include, exclude };
-        Ok(PyClassInitializer::from(Model::new(&given, Sets::OfAnySize)?).add_subclass(Self))
+        Ok(PyClassInitializer::from(Model::new(&given, &Sets::OfAnySize)?).add_subclass(Self))
     }
 }

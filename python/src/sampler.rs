@@ -1,7 +1,7 @@
 //! Draws.
 
 use numpy::PyArray1;
-use partition_dpp::{Engine, Error, Method, SamplerOptions, Samples, Watch, engine::Task, sample::Algorithm};
+use partition_dpp::{Engine, Error, Law, Method, Samples, Watch, engine::Task, sample::Algorithm};
 use pyo3::{Borrowed, prelude::*};
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     engines::{EngineChoice, words},
     errors::{OrRaise, exception, refused},
     interruptible::interruptible,
-    models::{Law, Model},
+    models::Model,
     numbers,
 };
 
@@ -67,23 +67,15 @@ impl<'py> FromPyObject<'_, 'py> for MethodChoice {
     }
 }
 
-impl Law {
-    fn sampler(&self, way: Way, engine: &Engine) -> partition_dpp::Result<partition_dpp::Sampler> {
-        let options = match way {
-            Way::Exact(method) => SamplerOptions::from(method),
-            Way::Estimated { law_error } => {
-                return match self {
-                    Law::Parts(dpp) => dpp.importance_sampler(engine)?.sampler(law_error),
-                    // Draws without parts are exact at any size.
-                    _ => self.sampler(Way::Exact(Method::Auto), engine),
-                };
+impl Way {
+    fn sampler(self, law: &Law, engine: &Engine) -> partition_dpp::Result<partition_dpp::Sampler> {
+        match (self, law) {
+            (Way::Exact(method), _) => law.sampler(method, engine),
+            (Way::Estimated { law_error }, Law::Quota(dpp)) => {
+                dpp.importance_sampler(engine)?.sampler(law_error)
             }
-        };
-        match self {
-            Law::Parts(dpp) => dpp.sampler(options, engine),
-            Law::Size(dpp) => dpp.sampler(options, engine),
-            Law::AnySize(dpp) => dpp.sampler(options, engine),
-            Law::Ridge(dpp, _) => dpp.sampler(options, engine),
+            // Draws without parts are exact at any size.
+            (Way::Estimated { .. }, _) => law.sampler(Method::Auto, engine),
         }
     }
 }
@@ -119,7 +111,7 @@ impl Model {
     ) -> PyResult<Sampler> {
         let way = Way::of(method, law_error)?;
         let engine = self.engine(engine, way.task())?;
-        let sampler = interruptible(py, None, |watch| self.law.sampler(way, &engine.watched(&watch)))?;
+        let sampler = interruptible(py, None, |watch| way.sampler(&self.law, &engine.watched(&watch)))?;
         Ok(Sampler(sampler.map_err(|error| advise(&error))?))
     }
 
@@ -140,7 +132,7 @@ impl Model {
         let engine = self.engine(engine, way.task())?;
         let drawn = interruptible(py, progress, |watch| {
             let watched = engine.watched(&watch);
-            let sampler = self.law.sampler(way, &watched)?;
+            let sampler = way.sampler(&self.law, &watched)?;
             let samples = whole(sampler.sample_watched(0..count, seed, &watch)?)?;
             Ok((samples, sampler.law_error(), exactness(&sampler), words(sampler.engine())))
         })?;

@@ -16,7 +16,7 @@ use crate::{
     engines::EngineChoice,
     errors::{OrRaise, refused},
     interruptible::interruptible,
-    models::{Law, Model},
+    models::Model,
     numbers, rows,
     solution::Solution,
 };
@@ -126,7 +126,7 @@ impl Model {
             _ => by_size("softmax"),
         };
         let found = match &self.law {
-            Law::Parts(dpp) => {
+            Law::Quota(dpp) => {
                 let solver = solver.of::<PartitionDpp>(limit).ok_or_else(needed)?;
                 solve(py, dpp, &*solver, &engine, (limit, certify), progress)?
             }
@@ -145,7 +145,7 @@ impl Model {
                 };
                 solve(py, dpp, &*solver, &engine, (limit, certify), progress)?
             }
-            Law::Ridge(..) => {
+            _ => {
                 return Err(refused("solvers take a ridge with a KernelModel, or in Features that have it"));
             }
         };
@@ -157,10 +157,10 @@ impl Model {
         let scores = rows::numbers(scores, "scores")?;
         let top = TopScores::new(scores);
         let found = interruptible(py, None, |_| match &self.law {
-            Law::Parts(dpp) => Some(top.solve(dpp, &Engine::cpu())),
+            Law::Quota(dpp) => Some(top.solve(dpp, &Engine::cpu())),
             Law::Size(dpp) => Some(top.solve(dpp, &Engine::cpu())),
             Law::AnySize(dpp) => Some(top.solve(dpp, &Engine::cpu())),
-            Law::Ridge(..) => None,
+            _ => None,
         })?;
         whole(found.ok_or_else(|| refused("top scores take no ridge"))?.or_raise()?)
     }

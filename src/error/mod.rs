@@ -139,6 +139,14 @@ pub enum Error {
         /// What needs exact counts.
         what: &'static str,
     },
+    /// A question that a law does not answer.
+    #[error("{what} is not known for {law}")]
+    NotForLaw {
+        /// What was asked for.
+        what: &'static str,
+        /// Of which law.
+        law: &'static str,
+    },
     /// A subset size or a whole quota is zero.
     #[error("{what} is zero: there is nothing to choose")]
     Nothing {

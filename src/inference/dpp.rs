@@ -1,6 +1,6 @@
 //! Inference for the plain DPP.
 
-use super::{Constraint, Inference, Marginals, SetProbabilities};
+use super::{Constraint, Inference, Marginals, RowInference, SetProbabilities};
 use crate::{
     Dpp, Result,
     engine::{Engine, Items},
@@ -19,11 +19,17 @@ impl Dpp {
     /// [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned), and those
     /// of the engine.
     pub fn inference(&self, engine: &Engine) -> Result<Inference> {
-        accurately(self, |law| law.graded(engine), |law| law.inference_as_given(engine), Inference::error)
+        Ok(accurately(
+            self,
+            |law| law.graded(engine),
+            |law| law.inference_as_given(engine),
+            RowInference::error,
+        )?
+        .into())
     }
 
     /// The same in the coordinates of the features.
-    pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<Inference> {
+    pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<RowInference> {
         let ground = self.ground.clone();
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();
@@ -45,6 +51,6 @@ impl Dpp {
         }
         let groups = vec![items];
         let sets = SetProbabilities { ground, constraint: Constraint::AnySize, log_z };
-        Ok(Inference { sets, groups, marginals, engine: engine.clone() })
+        Ok(RowInference { sets, groups, marginals, engine: engine.clone() })
     }
 }

@@ -1,6 +1,6 @@
 //! Inference for the k-DPP.
 
-use super::{Constraint, Inference, Marginals, SetProbabilities};
+use super::{Constraint, Inference, Marginals, RowInference, SetProbabilities};
 use crate::{
     KDpp, Result,
     engine::{Engine, Items, Rows},
@@ -19,11 +19,17 @@ impl KDpp {
     /// rank shows only at f64's accuracy, [`Error::IllConditioned`](crate::Error::IllConditioned), and those of
     /// the engine.
     pub fn inference(&self, engine: &Engine) -> Result<Inference> {
-        accurately(self, |law| law.graded(engine), |law| law.inference_as_given(engine), Inference::error)
+        Ok(accurately(
+            self,
+            |law| law.graded(engine),
+            |law| law.inference_as_given(engine),
+            RowInference::error,
+        )?
+        .into())
     }
 
     /// The same in the coordinates of the features.
-    pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<Inference> {
+    pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<RowInference> {
         let (ground, k) = (self.ground.clone(), self.free_size());
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();
@@ -38,6 +44,6 @@ impl KDpp {
             marginals = Marginals::spectral(&spectrum, coins.inclusion_probabilities().into_iter());
         }
         let sets = SetProbabilities { ground, constraint: Constraint::Size(self.size()), log_z };
-        Ok(Inference { sets, groups: vec![items], marginals, engine: engine.clone() })
+        Ok(RowInference { sets, groups: vec![items], marginals, engine: engine.clone() })
     }
 }

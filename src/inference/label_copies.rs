@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use super::{Constraint, IMPOSSIBLE, Inference, SetProbabilities};
+use super::{Constraint, IMPOSSIBLE, Inference, Of, SetProbabilities};
 use crate::{
     Error, Estimate, Partition, Quota, Result, Subset, data::LabelCopies, model::log_determinant_estimate,
 };
@@ -40,7 +40,10 @@ impl Inference {
     /// # Ok(()) }
     /// ```
     pub fn log_probability_of_items(&self, copies: &LabelCopies, items: &Subset) -> Result<Estimate<f64>> {
-        self.sets.log_probability_of_items(copies, items)
+        match &self.of {
+            Of::Rows(of) => of.sets.log_probability_of_items(copies, items),
+            Of::Ridge(_) => Err(Error::NotForLaw { what: "a set with labels left open", law: "a ridge" }),
+        }
     }
 }
 

@@ -7,21 +7,19 @@ mod part_counts;
 mod partition_dpp;
 mod ranges;
 mod ridge;
+mod row_inference;
 mod sets;
 
-use faer::{Mat, MatRef, c64};
-
 pub use part_counts::{EstimatedProbability, PartCounts};
-pub use ridge::RidgeInference;
+use ridge::RidgeInference;
+pub(crate) use row_inference::RowInference;
+use row_inference::{Marginals, Nodes};
 pub(crate) use sets::SetProbabilities;
 use sets::{Constraint, IMPOSSIBLE};
 
 use crate::{
     Estimate, Result, Subset,
-    engine::{Engine, EngineInfo, Items, Rows, bounded_forms},
-    linalg,
-    model::FreeItems,
-    polynomial::{generating_function::GeneratingFunction, spectrum::Spectrum, torus::Torus},
+    engine::{Engine, EngineInfo},
 };
 
 /// Probabilities under one law, made by the models' `inference` methods.
@@ -47,90 +45,42 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Inference {
-    sets: SetProbabilities,
-    /// The free items, by group.
-    groups: Vec<FreeItems>,
-    marginals: Marginals,
-    engine: Engine,
+    of: Of,
 }
 
-/// How inclusion probabilities are computed.
+/// What the law is of.
 #[derive(Debug)]
-enum Marginals {
-    /// Every item is forced; with this error.
-    Forced(f64),
-    /// ‖Fᵀ s a_i‖² with this factor F, and the error.
-    Spectral(Mat<f64>, f64),
-    /// From the nodes of a torus.
-    Torus(Box<Nodes>),
+enum Of {
+    Rows(Box<RowInference>),
+    Ridge(Box<RidgeInference>),
 }
 
-impl Marginals {
-    /// For eigenvectors that are chosen with these probabilities.
-    fn spectral(spectrum: &Spectrum, probabilities: impl Iterator<Item = f64>) -> Self {
-        let roots: Vec<f64> = probabilities.map(f64::sqrt).collect();
-        let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
-        Self::Spectral(linalg::square_root(factor), spectrum.error)
+impl From<RowInference> for Inference {
+    fn from(of: RowInference) -> Self {
+        Self { of: Of::Rows(Box::new(of)) }
     }
 }
 
-/// A generating function, its torus, and the coefficients wanted.
-#[derive(Debug)]
-struct Nodes {
-    function: GeneratingFunction,
-    torus: Torus,
-    /// The factors of φ at every node.
-    extractors: Vec<c64>,
-    /// The most items of a set.
-    most: usize,
-    /// The error of the spectrum.
-    error: f64,
-}
-
-/// Pr(i ∈ S) as forms of rows, apart from where the rows are.
-#[derive(Debug)]
-pub(crate) struct RowFactors {
-    /// ‖F_lᵀ a_i‖² for rows as laws compute with them, by group; none if nothing is chosen.
-    pub(crate) factors: Vec<Mat<f64>>,
-    /// The error of these probabilities.
-    pub(crate) error: f64,
-    /// The share of sets that the law allows, at the tilt.
-    pub(crate) mass: f64,
+impl From<RidgeInference> for Inference {
+    fn from(of: RidgeInference) -> Self {
+        Self { of: Of::Ridge(Box::new(of)) }
+    }
 }
 
 impl Inference {
-    /// What inclusion probabilities are of rows with the same Gram matrices.
-    pub(crate) fn row_factors(&self) -> Result<RowFactors> {
-        let items = self.groups.iter().map(Items::from).collect();
-        let scales = Rows::scaled(self.sets.ground.features(), items).scales();
-        let (factors, error, mass) = match &self.marginals {
-            Marginals::Forced(error) => (Vec::new(), *error, 1.0),
-            Marginals::Spectral(factor, error) => (vec![factor.clone()], *error, 1.0),
-            Marginals::Torus(nodes) => nodes.factors(&self.engine)?,
-        };
-        let scaled = factors.into_iter().zip(scales).map(|(factor, scale)| factor * faer::Scale(scale));
-        Ok(RowFactors { factors: scaled.collect(), error, mass })
-    }
-
-    /// Estimated error of ln Z, and of the inputs of inclusion probabilities.
-    fn error(&self) -> f64 {
-        let marginals = match &self.marginals {
-            Marginals::Forced(error) | Marginals::Spectral(_, error) => *error,
-            Marginals::Torus(nodes) => nodes.error,
-        };
-        marginals.max(self.sets.log_z.error)
-    }
-
     /// The engine that computes.
     #[must_use]
     pub fn engine(&self) -> EngineInfo {
-        self.engine.info()
+        self.of.engine().info()
     }
 
     /// ln Z: the logarithm of the sum of det(K_S) over all sets that the law allows.
     #[must_use]
     pub fn log_partition_function(&self) -> Estimate<f64> {
-        self.sets.log_z
+        match &self.of {
+            Of::Rows(of) => of.log_z(),
+            Of::Ridge(of) => of.log_z,
+        }
     }
 
     /// ln Pr(S) = ln det(K_S) − ln Z, with the errors of both; −∞ for a set that the law excludes or whose
@@ -142,7 +92,10 @@ impl Inference {
     /// # Errors
     /// [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange) for a set of other items.
     pub fn log_probability(&self, subset: &Subset) -> Result<Estimate<f64>> {
-        self.sets.log_probability(subset)
+        match &self.of {
+            Of::Rows(of) => of.sets.log_probability(subset),
+            Of::Ridge(of) => of.log_probability(subset),
+        }
     }
 
     /// Pr(i ∈ S) for every item: 1 for included items, 0 for excluded ones and for parts with quota zero.
@@ -154,32 +107,18 @@ impl Inference {
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
     pub fn inclusion_probabilities(&self) -> Result<Estimate<Vec<f64>>> {
-        let mut probabilities = vec![0.0; self.sets.ground.features().items()];
-        for &item in self.sets.ground.included() {
-            probabilities[item as usize] = 1.0;
+        match &self.of {
+            Of::Rows(of) => of.inclusion_probabilities(),
+            Of::Ridge(of) => of.inclusion_probabilities(),
         }
-        let rows = Rows::scaled(self.sets.ground.features(), self.groups.iter().map(Items::from).collect());
-        let error = match &self.marginals {
-            Marginals::Forced(error) => *error,
-            Marginals::Spectral(factor, error) => {
-                error + add_forms(&self.engine, &rows, std::slice::from_ref(factor), &mut probabilities)?
-            }
-            Marginals::Torus(nodes) => {
-                let (factors, error, _) = nodes.factors(&self.engine)?;
-                error + add_forms(&self.engine, &rows, &factors, &mut probabilities)?
-            }
-        };
-        Ok(Estimate { value: probabilities, error })
     }
 }
 
-/// Adds ‖F_lᵀ s_l a_i‖² for every row; returns the largest error due to single precision.
-fn add_forms(engine: &Engine, rows: &Rows<'_>, factors: &[Mat<f64>], out: &mut [f64]) -> Result<f64> {
-    let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
-    let (forms, above) = bounded_forms(engine, rows, &factors)?;
-    let rounding = above.iter().flatten().zip(&forms).map(|(above, form)| above - form).fold(0.0, f64::max);
-    for ((item, _), form) in rows.iter().zip(forms) {
-        out[item] = (out[item] + form).min(1.0);
+impl Of {
+    fn engine(&self) -> &Engine {
+        match self {
+            Self::Rows(of) => &of.engine,
+            Self::Ridge(of) => &of.engine,
+        }
     }
-    Ok(rounding)
 }

@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{Inference, Marginals, Nodes, SetProbabilities};
+use super::{Inference, Marginals, Nodes, RowInference, SetProbabilities};
 use crate::{
     Estimate, PartitionDpp, Result,
     engine::{Engine, Precision},
@@ -59,11 +59,11 @@ impl PartitionDpp {
     /// Kathuria and Deshpande (2016), lemma 3.1, with nodes on circles.
     pub fn inference(&self, engine: &Engine) -> Result<Inference> {
         let as_given = |dpp: &Self| dpp.inference_as_given(engine);
-        accurately(self, |dpp| dpp.graded(engine), as_given, Inference::error)
+        Ok(accurately(self, |dpp| dpp.graded(engine), as_given, RowInference::error)?.into())
     }
 
     /// The same in the coordinates of the features.
-    pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<Inference> {
+    pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<RowInference> {
         if self.quota().exact_counts().is_some() {
             self.inference_of_counts(engine)
         } else {
@@ -71,7 +71,7 @@ impl PartitionDpp {
         }
     }
 
-    fn inference_of_counts(&self, engine: &Engine) -> Result<Inference> {
+    fn inference_of_counts(&self, engine: &Engine) -> Result<RowInference> {
         let ground = self.ground().clone();
         let counts = self.exact_counts("a coefficient")?;
         let mut log_z = ground.log_det_included();
@@ -94,7 +94,7 @@ impl PartitionDpp {
             marginals = Marginals::Torus(Box::new(Nodes { function, torus, extractors, most, error }));
         }
         let sets = SetProbabilities::under_quota(self, log_z);
-        Ok(Inference { sets, groups: self.groups(), marginals, engine: engine.clone() })
+        Ok(RowInference { sets, groups: self.groups(), marginals, engine: engine.clone() })
     }
 
     /// ln Z_κ by another algorithm: the total by elementary symmetric polynomials of eigenvalues, all parts but one by

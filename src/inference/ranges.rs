@@ -1,6 +1,6 @@
 //! Inference under ranges of part counts, from the nodes of a torus.
 
-use super::{Inference, Marginals, Nodes, SetProbabilities};
+use super::{Marginals, Nodes, RowInference, SetProbabilities};
 use crate::{
     Estimate, PartitionDpp, Result,
     engine::Engine,
@@ -24,7 +24,7 @@ impl PartitionDpp {
     ///
     /// Nodes lie at the radius at which the ranges' counts are the expected ones. There Z is the fraction of g(y) that the
     /// exact sampler accepts, and as many digits are lost as it has leading zeros.
-    pub(super) fn inference_under_ranges(&self, engine: &Engine) -> Result<Inference> {
+    pub(super) fn inference_under_ranges(&self, engine: &Engine) -> Result<RowInference> {
         let (ground, groups) = (self.ground().clone(), self.groups());
         let mut log_z = ground.log_det_included();
         let mut marginals = Marginals::Forced(accurate(self.beyond_rank())?);
@@ -36,7 +36,7 @@ impl PartitionDpp {
             marginals = Marginals::Torus(Box::new(nodes));
         }
         let sets = SetProbabilities::under_quota(self, log_z);
-        Ok(Inference { sets, groups, marginals, engine: engine.clone() })
+        Ok(RowInference { sets, groups, marginals, engine: engine.clone() })
     }
 
     /// The nodes of the sum over all allowed counts of the open parts, of which there is at least one.

@@ -15,6 +15,7 @@ mod log_determinant;
 mod open_parts;
 mod partition_dpp;
 mod ridge;
+mod sets;
 mod tight_parts;
 
 pub(crate) use counts::{Counts, Demand};
@@ -30,4 +31,5 @@ pub(crate) use open_parts::OpenPart;
 pub use partition_dpp::PartitionDpp;
 pub use ridge::RidgeDpp;
 pub(crate) use ridge::{DrawnDpp, Fill, FreeRidge, log_probability};
+pub use sets::Sets;
 pub(crate) use tight_parts::Contraction;

@@ -11,9 +11,10 @@ use super::{
     surrogate::{Magnitude, Surrogate},
 };
 use crate::{
-    Dpp, Estimate, Inference, KDpp, PartitionDpp, Quota, Result,
+    Dpp, Estimate, KDpp, PartitionDpp, Quota, Result,
     engine::{Engine, in_double},
     estimate::accurate,
+    inference::RowInference,
     linalg::column,
     model::GroundSet,
     sample::TiltedProposals,
@@ -148,7 +149,7 @@ impl Marginals {
         ground: &GroundSet,
         open: &[usize],
         proposals: Option<&TiltedProposals>,
-        inference: &Inference,
+        inference: &RowInference,
     ) -> Result<Self> {
         let row_factors = inference.row_factors()?;
         let error = match proposals {
@@ -158,7 +159,7 @@ impl Marginals {
             }
             None => 0.0,
         };
-        let mut log_z = inference.log_partition_function();
+        let mut log_z = inference.log_z();
         let basis = grams.basis().map(|frame| frame.basis(grams.dims())).transpose()?;
         let mut factors = Vec::new();
         for (&group, factor) in open.iter().zip(&row_factors.factors) {

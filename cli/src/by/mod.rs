@@ -67,7 +67,7 @@ pub(crate) type Each<T> = Vec<Result<T, Failure>>;
 pub(crate) struct Problems<'a> {
     pub(crate) groups: Groups,
     pub(crate) input: &'a Input,
-    pub(crate) law: &'a LawRequest<'a>,
+    pub(crate) law: &'a LawRequest,
     given: &'a Conditions,
     /// By problem: the conditions on its items, in the items of the whole input.
     conditions: HashMap<usize, Conditions>,

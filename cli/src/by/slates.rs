@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use partition_dpp::{
-    CountRange, Engine, Partition, Quota, Watch,
+    CountRange, Engine, Partition, Quota, Sets, Watch,
     slates::{Slate, SlateRequest, SlateSamples, Slates},
 };
 
 use super::{Each, Problems};
-use crate::{failure::Failure, input::Conditions, law::LawRequest, progress::Progress};
+use crate::{failure::Failure, input::Conditions, progress::Progress};
 
 /// The most items of a problem that a slate chooses from: it copies their rows, and sets up nothing for more than a few draws.
 const MOST: usize = 20_000;
@@ -19,12 +19,10 @@ fn slates(problems: &Problems<'_>) -> Result<Option<Slates>, Failure> {
     if problems.beyond_slates().is_some() {
         return Ok(None);
     }
-    Ok(match problems.law {
-        LawRequest::PartitionDpp { partition, quota, .. } => {
-            Some(Slates::new(&input.features, partition, quota)?)
-        }
+    Ok(match &problems.law.sets {
+        Sets::Quota(partition, quota) => Some(Slates::new(&input.features, partition, quota)?),
         // No value has enough items for a larger one.
-        LawRequest::KDpp { k } if *k <= input.features.items() => {
+        Sets::OfSize(k) if *k <= input.features.items() => {
             let one = Partition::of((0..input.features.items()).map(|_| "all"))?;
             let quota = Quota::new(&one, [CountRange::from(..=*k)])?.with_total(*k)?;
             Some(Slates::new(&input.features, &one, &quota)?)
@@ -49,10 +47,10 @@ impl Problems<'_> {
     /// What slates take, of which these problems are not.
     pub(crate) fn beyond_slates(&self) -> Option<String> {
         let largest = self.groups.largest();
-        let has_size = match self.law {
-            LawRequest::PartitionDpp { quota, .. } => quota.total().is_some(),
-            LawRequest::KDpp { .. } => true,
-            _ => false,
+        let has_size = match &self.law.sets {
+            Sets::Quota(_, quota) => quota.total().is_some() && !self.law.is_independent,
+            Sets::OfSize(_) => true,
+            Sets::OfAnySize => false,
         };
         if !has_size {
             Some("sets of a fixed size".into())

@@ -8,7 +8,7 @@ mod text;
 
 use std::{io::Write, time::Instant};
 
-use partition_dpp::{Quota, engine::Task};
+use partition_dpp::{Quota, Sets, engine::Task};
 
 pub(crate) use self::arguments::CountsArguments;
 use self::{
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let k = arguments.law.k;
     let quota = arguments.law.quota.as_ref().map(|request| request.resolve(partition, k)).transpose()?;
     let total = quota.as_ref().and_then(Quota::total);
-    let law = k.or(total).map_or(LawRequest::Dpp, |k| LawRequest::KDpp { k });
+    let law = LawRequest::from(k.or(total).map_or(Sets::OfAnySize, Sets::OfSize));
     let conditions = arguments.conditions.by_index(&input)?;
     progress.stage("computing");
     let started = Instant::now();
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let with = With { estimates: &arguments.estimates, engine: &engine, watch: &watch };
     let (counts, quota) = if input.ridge.is_some() {
         let Some(quota) = &quota else { return Err(too_many_for("counts without --quota")) };
-        let met = LawRequest::PartitionDpp { partition, quota: quota.clone(), has_ranges: true };
+        let met = LawRequest::from(Sets::Quota(partition.clone(), quota.clone()));
         with_ridge(&met.model(&input, &conditions)?, quota, with)?
     } else {
         counts(&law.model(&input, &conditions)?, (partition, quota.as_ref()), with)?

@@ -1,6 +1,6 @@
 //! The law of part counts, and the probability of a quota.
 
-use partition_dpp::{Engine, Error, Estimate, MonteCarlo, PartCounts, Partition, Quota, Watch};
+use partition_dpp::{Engine, Error, Estimate, Law, MonteCarlo, PartCounts, Partition, Quota, Watch};
 
 use super::answer::Chance;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     failure::Failure,
     input::too_many_for,
     interrupt,
-    law::{Model, RIDGE_ADVICE},
+    law::RIDGE_ADVICE,
 };
 
 /// The law of the counts, or the reason why it is not listed, and the probability of the quota asked for.
@@ -24,31 +24,31 @@ pub(super) struct With<'w> {
 
 /// The counts of a law without a quota.
 pub(super) fn counts<'q>(
-    model: &Model,
+    law: &Law,
     (partition, quota): (&Partition, Option<&'q Quota>),
     with: With<'_>,
 ) -> Result<Found<'q>, Failure> {
-    let chance = quota.map(|quota| (quota, chance(model, (partition, quota), with)));
+    let chance = quota.map(|quota| (quota, chance(law, (partition, quota), with)));
     if let Some((quota, Ok(chance))) = &chance
         && chance.standard_error.is_some()
     {
         // The estimate is the answer, whatever becomes of the list.
         let listed = match chance.draws.and_then(|draws| draws.ended) {
             Some(ended) => Err(ended.to_string()),
-            None => part_counts(model, partition, with.engine).map_err(|error| error.to_string()),
+            None => part_counts(law, partition, with.engine).map_err(|error| error.to_string()),
         };
         return Ok((listed, Some((quota, *chance))));
     }
-    settle(part_counts(model, partition, with.engine), chance)
+    settle(part_counts(law, partition, with.engine), chance)
 }
 
 /// The probability of a quota under a ridge that the features lack.
 pub(super) fn with_ridge<'q>(
-    model: &Model,
+    law: &Law,
     quota: &'q Quota,
     With { estimates, engine, .. }: With<'_>,
 ) -> Result<Found<'q>, Failure> {
-    let Model::Ridge(dpp) = model else { unreachable!("the features lack the ridge") };
+    let Law::Ridge(dpp) = law else { unreachable!("the features lack the ridge") };
     if estimates.are_wanted() {
         return Err(too_many_for("--method estimated"));
     }
@@ -57,24 +57,24 @@ pub(super) fn with_ridge<'q>(
 }
 
 /// The law of the counts of all parts.
-fn part_counts(model: &Model, partition: &Partition, engine: &Engine) -> Result<PartCounts, Error> {
-    match model {
-        Model::Dpp(dpp) => dpp.part_counts(partition, engine),
-        Model::KDpp(dpp) => dpp.part_counts(partition, engine),
+fn part_counts(law: &Law, partition: &Partition, engine: &Engine) -> Result<PartCounts, Error> {
+    match law {
+        Law::AnySize(dpp) => dpp.part_counts(partition, engine),
+        Law::Size(dpp) => dpp.part_counts(partition, engine),
         _ => unreachable!("the law has no quota"),
     }
 }
 
 /// The probability that the law meets a quota by chance.
-fn chance(model: &Model, (partition, quota): (&Partition, &Quota), with: With<'_>) -> Result<Chance, Error> {
+fn chance(law: &Law, (partition, quota): (&Partition, &Quota), with: With<'_>) -> Result<Chance, Error> {
     let With { estimates, engine, watch } = with;
     if estimates.are_wanted() {
         let options = estimates.options();
         // From here on Ctrl-C and the time limit end the draws.
         interrupt::flag();
-        let found = match model {
-            Model::Dpp(dpp) => dpp.estimated_probability_of(partition, quota, options, engine, watch)?,
-            Model::KDpp(dpp) => dpp.estimated_probability_of(partition, quota, options, engine, watch)?,
+        let found = match law {
+            Law::AnySize(dpp) => dpp.estimated_probability_of(partition, quota, options, engine, watch)?,
+            Law::Size(dpp) => dpp.estimated_probability_of(partition, quota, options, engine, watch)?,
             _ => unreachable!("the law has no quota"),
         };
         let wanted = options.standard_error();
@@ -82,9 +82,9 @@ fn chance(model: &Model, (partition, quota): (&Partition, &Quota), with: With<'_
         let MonteCarlo { value, standard_error } = found.probability;
         return Ok(Chance { value, error: standard_error, standard_error: Some(standard_error), draws });
     }
-    let found = match model {
-        Model::Dpp(dpp) => dpp.probability_of(partition, quota, engine)?,
-        Model::KDpp(dpp) => dpp.probability_of(partition, quota, engine)?,
+    let found = match law {
+        Law::AnySize(dpp) => dpp.probability_of(partition, quota, engine)?,
+        Law::Size(dpp) => dpp.probability_of(partition, quota, engine)?,
         _ => unreachable!("the law has no quota"),
     };
     Ok(Chance::exactly(found))

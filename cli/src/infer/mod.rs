@@ -11,11 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use partition_dpp::{
-    Engine, Error, Estimate, Inference, Subset, Watch,
-    data::LabelCopies,
-    engine::{EngineInfo, Task},
-};
+use partition_dpp::{Inference, Law, Subset, Watch, data::LabelCopies, engine::Task};
 
 use self::answer::Inferred;
 pub(crate) use self::arguments::InferArguments;
@@ -24,7 +20,7 @@ use crate::{
     failure::Failure,
     input::{Input, Reading, sets, too_many_for},
     interrupt,
-    law::{LawRequest, Model, Question, RIDGE_ADVICE},
+    law::{LawRequest, Question, RIDGE_ADVICE},
     memory::{Limit, Use},
     output,
     progress::Progress,
@@ -61,17 +57,15 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     let unlimited = engine.watched(&progress.shown(&Watch::default(), Progress::computed));
     let engine = engine.watched(&watch);
     let mut inferred = match &model {
-        Model::PartitionDpp(dpp) if arguments.estimates.are_wanted() => {
+        Law::Quota(dpp) if arguments.estimates.are_wanted() => {
             estimated::infer(dpp, arguments, input.copies.as_ref(), sets, (&unlimited, &watch))?
         }
         _ if arguments.estimates.are_wanted() => return Err(too_many_for("--method estimated")),
-        Model::Ridge(dpp) => {
-            let inference = dpp.inference(&engine).map_err(Failure::advise(RIDGE_ADVICE))?;
-            let (log_z, marginals) =
-                (inference.log_partition_function(), inference.inclusion_probabilities()?);
-            inferred(log_z, marginals, sets, inference.engine(), |set| inference.log_probability(set))?
+        _ => {
+            let advice = if let Law::Ridge(_) = model { RIDGE_ADVICE } else { ADVICE };
+            let inference = model.inference(&engine).map_err(Failure::advise(advice))?;
+            inferred(&inference, input.copies.as_ref(), sets)?
         }
-        _ => of_features(&inference(&model, &engine)?, input.copies.as_ref(), sets)?,
     };
     (inferred.time, inferred.engine_reason) = (started.elapsed(), reason);
     progress.finish();
@@ -86,7 +80,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     inferred.estimated.map_or(Ok(()), |estimated| estimated.draws.check())
 }
 
-fn of_features(
+fn inferred(
     inference: &Inference,
     copies: Option<&LabelCopies>,
     sets: Vec<Subset>,
@@ -96,31 +90,8 @@ fn of_features(
         None => inference.log_probability(set),
     };
     let (log_z, marginals) = (inference.log_partition_function(), inference.inclusion_probabilities()?);
-    inferred(log_z, marginals, sets, inference.engine(), of_set)
-}
-
-fn inferred(
-    log_z: Estimate<f64>,
-    marginals: Estimate<Vec<f64>>,
-    sets: Vec<Subset>,
-    engine: EngineInfo,
-    of_set: impl Fn(&Subset) -> Result<Estimate<f64>, Error>,
-) -> Result<Inferred, Failure> {
     let log_probs = sets.iter().map(of_set).collect::<Result<_, _>>()?;
-    let estimated = None;
+    let (estimated, engine) = (None, inference.engine());
     let (engine_reason, time) = (None, Duration::ZERO);
     Ok(Inferred { log_z, marginals, sets, log_probs, estimated, engine, engine_reason, time })
-}
-
-fn inference(model: &Model, engine: &Engine) -> Result<Inference, Failure> {
-    let inference = match model {
-        Model::PartitionDpp(dpp) => dpp.inference(engine),
-        Model::KDpp(dpp) => dpp.inference(engine),
-        Model::Dpp(dpp) => dpp.inference(engine),
-        // The arguments cannot ask for them.
-        Model::IndependentKDpps(_) | Model::Ridge(_) | Model::IndependentRidge(_) => {
-            return Err(Failure::Arguments("independent k-DPPs are for sampling only".into()));
-        }
-    };
-    inference.map_err(Failure::advise(ADVICE))
 }

@@ -14,7 +14,7 @@ use crate::{
 /// Rows whose lengths a ridge is suggested by.
 const FIRST: usize = 1000;
 
-impl LawRequest<'_> {
+impl LawRequest {
     /// Adds the ways out, in the words to type, to an error about the rank. None of them is in use already.
     pub(super) fn beyond_rank(&self, input: &Input, failure: Failure) -> Failure {
         let Failure::Library(source) = failure else { return failure };
@@ -66,7 +66,7 @@ impl LawRequest<'_> {
     }
 
     fn has_ranges_with_total(&self) -> bool {
-        matches!(self, Self::PartitionDpp { quota, has_ranges: true, .. } if quota.total().is_some())
+        self.has_ranges && self.sets.quota().is_some_and(|(_, quota)| quota.total().is_some())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     input::{Conditions, Input},
 };
 
-impl LawRequest<'_> {
+impl LawRequest {
     /// The models to maximise: one, or that of every part by itself.
     pub(crate) fn kernel_models<'k>(
         &self,
@@ -17,13 +17,11 @@ impl LawRequest<'_> {
         conditions: &Conditions,
     ) -> Result<Vec<KernelModel<'k>>, Failure> {
         let conditions = input.conditions(conditions)?;
-        let models = match self {
-            Self::IndependentKDpps { partition, quota } => of_parts(kernel, partition, quota, &conditions),
-            Self::PartitionDpp { partition, quota, .. } => {
-                KernelModel::new(kernel, partition, quota).map(|model| vec![(model, conditions)])
+        let models = match self.sets.quota() {
+            Some((partition, quota)) if self.is_independent => {
+                of_parts(kernel, partition, quota, &conditions)
             }
-            Self::KDpp { k } => KernelModel::of_size(kernel, *k).map(|model| vec![(model, conditions)]),
-            Self::Dpp => KernelModel::of_any_size(kernel).map(|model| vec![(model, conditions)]),
+            _ => KernelModel::over(kernel, &self.sets).map(|model| vec![(model, conditions)]),
         };
         let scored = input.scored.as_ref().map(|scored| (input.of_rows(&scored.scores), scored.diversity));
         let complete = |(model, conditions): (KernelModel<'k>, Conditions)| {
@@ -39,11 +37,9 @@ impl LawRequest<'_> {
 
     /// The most of so many rows that a set can have, or the set of a part where parts know nothing of each other.
     pub(crate) fn most(&self, rows: usize) -> usize {
-        match self {
-            Self::PartitionDpp { quota, .. } => quota.total().unwrap_or_else(|| quota.high().iter().sum()),
-            Self::IndependentKDpps { quota, .. } => quota.high().iter().copied().max().unwrap_or_default(),
-            Self::KDpp { k } => *k,
-            Self::Dpp => rows,
+        match self.sets.quota() {
+            Some((_, quota)) if self.is_independent => quota.high().iter().copied().max().unwrap_or_default(),
+            _ => self.sets.most(rows),
         }
     }
 }

@@ -8,7 +8,7 @@ mod question;
 use std::fmt;
 
 use partition_dpp::{
-    Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota, RidgeDpp,
+    Error, Features, Law, Sets,
     engine::{Job, Task},
 };
 
@@ -24,143 +24,101 @@ pub(crate) const RIDGE_ADVICE: &str = "the nodes of all parts multiply: a quota 
 
 /// A law over subsets, as asked for.
 #[derive(Clone, Debug)]
-pub(crate) enum LawRequest<'a> {
-    /// A DPP conditioned on its part counts.
-    PartitionDpp {
-        partition: &'a Partition,
-        quota: Quota,
-        /// Whether the quota is written with ranges.
-        has_ranges: bool,
-    },
-    /// One k-DPP per part.
-    IndependentKDpps { partition: &'a Partition, quota: Quota },
-    /// A DPP conditioned on its size.
-    KDpp { k: usize },
-    /// A DPP of any size.
-    Dpp,
+pub(crate) struct LawRequest {
+    pub(crate) sets: Sets,
+    /// Whether the quota is written with ranges, even if each allows one count only.
+    pub(crate) has_ranges: bool,
+    /// Whether every part is by itself.
+    pub(crate) is_independent: bool,
 }
 
-/// The library's model of a law, conditioned and checked.
-#[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a command has one")]
-pub(crate) enum Model {
-    PartitionDpp(PartitionDpp),
-    IndependentKDpps(IndependentKDpps),
-    KDpp(KDpp),
-    Dpp(Dpp),
-    /// Of a ridge that the features lack.
-    Ridge(RidgeDpp),
-    /// The same, of every part by itself.
-    IndependentRidge(RidgeDpp),
+impl From<Sets> for LawRequest {
+    fn from(sets: Sets) -> Self {
+        Self { sets, has_ranges: false, is_independent: false }
+    }
 }
 
-impl<'a> LawRequest<'a> {
+impl LawRequest {
     /// A Partition-DPP, a k-DPP or a plain DPP.
-    pub(crate) fn of(arguments: &LawArguments, input: &'a Input) -> Result<Self, Failure> {
+    pub(crate) fn of(arguments: &LawArguments, input: &Input) -> Result<Self, Failure> {
         let Some(request) = &arguments.quota else {
-            return Ok(arguments.k.map_or(Self::Dpp, |k| Self::KDpp { k }));
+            return Ok(arguments.k.map_or(Sets::OfAnySize, Sets::OfSize).into());
         };
         let Some(partition) = &input.partition else {
             let sentence = "--quota needs --labels, the part of each item";
             return Err(Failure::Arguments(sentence.into()));
         };
-        let (quota, has_ranges) = (request.resolve(partition, arguments.k)?, request.has_ranges());
-        Ok(Self::PartitionDpp { partition, quota, has_ranges })
+        let quota = request.resolve(partition, arguments.k)?;
+        let sets = Sets::Quota(partition.clone(), quota);
+        Ok(Self { sets, has_ranges: request.has_ranges(), is_independent: false })
     }
 
     /// One k-DPP per part instead, which are blind to similarity across parts.
     pub(crate) fn independent(self) -> Result<Self, Failure> {
-        match self {
-            Self::PartitionDpp { has_ranges: true, .. } => {
-                let sentence = "--independent needs one number per part: independent k-DPPs have no ranges";
-                Err(Failure::Arguments(sentence.into()))
-            }
-            Self::PartitionDpp { partition, quota, .. } => Ok(Self::IndependentKDpps { partition, quota }),
-            other => Ok(other),
+        if self.has_ranges {
+            let sentence = "--independent needs one number per part: independent k-DPPs have no ranges";
+            return Err(Failure::Arguments(sentence.into()));
         }
+        Ok(Self { is_independent: self.sets.quota().is_some(), ..self })
     }
 
     /// The same law over some of the items.
-    pub(crate) fn restricted_to<'b>(&self, input: &'b Input) -> Result<LawRequest<'b>, Error> {
-        let fitted = |quota: &Quota| match &input.partition {
-            Some(partition) => Ok::<_, Error>((partition, quota.fitted_to(partition)?)),
-            None => unreachable!("a law of parts has parts"),
+    pub(crate) fn restricted_to(&self, input: &Input) -> Result<Self, Error> {
+        let sets = match (&self.sets, &input.partition) {
+            (Sets::Quota(_, quota), Some(partition)) => {
+                Sets::Quota(partition.clone(), quota.fitted_to(partition)?)
+            }
+            (Sets::Quota(..), None) => unreachable!("a law of parts has parts"),
+            (sets, _) => sets.clone(),
         };
-        Ok(match self {
-            Self::PartitionDpp { quota, has_ranges, .. } => {
-                let (partition, quota) = fitted(quota)?;
-                LawRequest::PartitionDpp { partition, quota, has_ranges: *has_ranges }
-            }
-            Self::IndependentKDpps { quota, .. } => {
-                let (partition, quota) = fitted(quota)?;
-                LawRequest::IndependentKDpps { partition, quota }
-            }
-            Self::KDpp { k } => LawRequest::KDpp { k: *k },
-            Self::Dpp => LawRequest::Dpp,
-        })
+        Ok(Self { sets, ..*self })
     }
 
     /// The part counts asked for.
     pub(crate) fn asked(&self) -> Asked<'_> {
-        match self {
-            Self::PartitionDpp { quota, has_ranges, .. } => {
-                Asked { quota: Some(quota), has_ranges: *has_ranges }
-            }
-            Self::IndependentKDpps { quota, .. } => Asked { quota: Some(quota), has_ranges: false },
-            Self::KDpp { .. } | Self::Dpp => Asked { quota: None, has_ranges: false },
-        }
+        Asked { quota: self.sets.quota().map(|(_, quota)| quota), has_ranges: self.has_ranges }
     }
 
     /// The number of items, where `--k` fixes it.
     pub(crate) fn size(&self) -> Option<usize> {
-        match self {
-            Self::KDpp { k } => Some(*k),
-            Self::PartitionDpp { quota, has_ranges: true, .. } => quota.total(),
-            _ => None,
-        }
-    }
-
-    /// The least number of items of a set.
-    pub(crate) fn least_size(&self) -> usize {
-        match self {
-            Self::PartitionDpp { quota, .. } | Self::IndependentKDpps { quota, .. } => {
-                quota.total().unwrap_or_else(|| quota.low().iter().sum())
-            }
-            Self::KDpp { k } => *k,
-            Self::Dpp => 0,
+        match &self.sets {
+            Sets::OfSize(k) => Some(*k),
+            Sets::Quota(_, quota) if self.has_ranges => quota.total(),
+            Sets::Quota(..) | Sets::OfAnySize => None,
         }
     }
 
     /// A task on these features, for predictions of its time.
     pub(crate) fn job(&self, features: &Features, task: Task) -> Job {
-        let parts = match self {
-            Self::PartitionDpp { partition, .. } | Self::IndependentKDpps { partition, .. } => {
-                partition.parts()
-            }
-            Self::KDpp { .. } | Self::Dpp => 1,
-        };
+        let parts = self.sets.quota().map_or(1, |(partition, _)| partition.parts());
         // A set of any size has at most as many items as there are dimensions.
-        let picks = match self {
-            Self::Dpp => features.dims().min(features.items()),
-            _ => self.least_size(),
+        let picks = match self.sets {
+            Sets::OfAnySize => features.dims().min(features.items()),
+            _ => self.sets.least(),
         };
         Job::new(features, task).with_parts(parts).with_picks(picks)
     }
 
-    /// The model over these items, under the conditions.
-    pub(crate) fn model(&'a self, input: &'a Input, conditions: &Conditions) -> Result<Model, Failure> {
-        let conditions = input.conditions(conditions)?;
-        if let Some(delta) = input.ridge {
-            return self.with_ridge(input, delta, &conditions);
+    /// The law over these items, under the conditions.
+    pub(crate) fn model(&self, input: &Input, conditions: &Conditions) -> Result<Law, Failure> {
+        let Conditions { include, exclude } = input.conditions(conditions)?;
+        let new = if self.is_independent { Law::independent } else { Law::new };
+        let Some(delta) = input.ridge else {
+            let made = new(&input.features, &self.sets, None);
+            let made = made.and_then(|law| law.including(&include)?.excluding(&exclude));
+            return made.map_err(|error| self.beyond_rank(input, input.blame_items(error)));
+        };
+        let mut law = new(&input.features, &self.sets, Some(delta))?;
+        if let Some(scored) = &input.scored {
+            law = law.with_scores(&scored.scores, scored.diversity)?;
         }
-        let refused = |error| self.beyond_rank(input, input.blame_items(error));
-        self.over_rows(&input.features, &conditions).map_err(refused)
+        Ok(law.including(&include)?.excluding(&exclude)?)
     }
 
     /// Adds the way out where a quota asks for more items than the rank allows, for commands that take `--independent`.
     pub(crate) fn advise(&self, failure: Failure) -> Failure {
-        let fits_by_itself = |rank: usize| match self {
-            Self::PartitionDpp { quota, has_ranges: false, .. } => {
+        let fits_by_itself = |rank: usize| match &self.sets {
+            Sets::Quota(_, quota) if !self.has_ranges && !self.is_independent => {
                 quota.low().iter().all(|&count| count <= rank)
             }
             _ => false,
@@ -175,70 +133,23 @@ impl<'a> LawRequest<'a> {
             other => other,
         }
     }
-
-    /// The mixture for a ridge that the features lack.
-    fn with_ridge(
-        &'a self,
-        input: &'a Input,
-        delta: f64,
-        Conditions { include, exclude }: &Conditions,
-    ) -> Result<Model, Failure> {
-        let features = &input.features;
-        let dpp = match self {
-            Self::PartitionDpp { partition, quota, .. } | Self::IndependentKDpps { partition, quota } => {
-                RidgeDpp::new(features, delta, partition, quota)?
-            }
-            Self::KDpp { k } => RidgeDpp::of_size(features, delta, *k)?,
-            Self::Dpp => RidgeDpp::of_any_size(features, delta)?,
-        };
-        let dpp = match &input.scored {
-            Some(scored) => dpp.with_scores(&scored.scores, scored.diversity)?,
-            None => dpp,
-        };
-        let dpp = dpp.including(include)?.excluding(exclude)?;
-        Ok(match self {
-            Self::IndependentKDpps { .. } => Model::IndependentRidge(dpp),
-            _ => Model::Ridge(dpp),
-        })
-    }
-
-    fn over_rows(
-        &'a self,
-        features: &Features,
-        Conditions { include, exclude }: &Conditions,
-    ) -> Result<Model, Error> {
-        Ok(match self {
-            Self::PartitionDpp { partition, quota, .. } => {
-                let dpp = PartitionDpp::new(features, partition, quota)?;
-                Model::PartitionDpp(dpp.including(include)?.excluding(exclude)?)
-            }
-            Self::IndependentKDpps { partition, quota } => {
-                let dpps = IndependentKDpps::new(features, partition, quota)?;
-                Model::IndependentKDpps(dpps.including(include)?.excluding(exclude)?)
-            }
-            Self::KDpp { k } => Model::KDpp(KDpp::new(features, *k)?.including(include)?.excluding(exclude)?),
-            Self::Dpp => Model::Dpp(Dpp::new(features)?.including(include)?.excluding(exclude)?),
-        })
-    }
 }
 
-impl fmt::Display for LawRequest<'_> {
+impl fmt::Display for LawRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::PartitionDpp { partition, quota, has_ranges: true } => {
-                let size = quota.total().map_or("DPP".into(), |k| format!("k-DPP, k = {k},"));
-                write!(f, "{size} with part counts in ranges over {} parts", partition.parts())
-            }
-            Self::PartitionDpp { partition, quota, .. } => {
-                let (size, parts) = (quota.low().iter().sum::<usize>(), partition.parts());
-                write!(f, "Partition-DPP of {size} items over {parts} parts")
-            }
-            Self::IndependentKDpps { partition, quota } => {
-                let (size, parts) = (quota.low().iter().sum::<usize>(), partition.parts());
-                write!(f, "independent k-DPPs of {size} items over {parts} parts")
-            }
-            Self::KDpp { k } => write!(f, "k-DPP, k = {k}"),
-            Self::Dpp => f.write_str("DPP of any size"),
+        let (partition, quota) = match &self.sets {
+            Sets::OfAnySize => return f.write_str("DPP of any size"),
+            Sets::OfSize(k) => return write!(f, "k-DPP, k = {k}"),
+            Sets::Quota(partition, quota) => (partition, quota),
+        };
+        let (size, parts) = (quota.low().iter().sum::<usize>(), partition.parts());
+        if self.has_ranges {
+            let size = quota.total().map_or("DPP".into(), |k| format!("k-DPP, k = {k},"));
+            write!(f, "{size} with part counts in ranges over {parts} parts")
+        } else if self.is_independent {
+            write!(f, "independent k-DPPs of {size} items over {parts} parts")
+        } else {
+            write!(f, "Partition-DPP of {size} items over {parts} parts")
         }
     }
 }

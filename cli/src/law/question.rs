@@ -11,7 +11,7 @@ use crate::input::{Conditions, Input};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question<'a> {
     pub(crate) input: &'a Input,
-    pub(crate) law: &'a LawRequest<'a>,
+    pub(crate) law: &'a LawRequest,
     pub(crate) conditions: &'a Conditions,
 }
 

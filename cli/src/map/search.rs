@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use partition_dpp::{
-    Dpp, Engine, IndependentKDpps, Watch,
+    Dpp, Engine, IndependentKDpps, Law, Watch,
     map::{
         BranchAndBound, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, Solver,
         SymmetricGreedy, TopScores, UpperBound,
@@ -11,7 +11,7 @@ use partition_dpp::{
 };
 
 use super::arguments::{MapArguments, SolverChoice};
-use crate::{failure::Failure, input::Input, interrupt, law::Model, progress::Progress};
+use crate::{failure::Failure, input::Input, interrupt, progress::Progress};
 
 /// The default time limit of local search.
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -56,35 +56,33 @@ impl<'a> Search<'a> {
     }
 
     /// The best set found; the top scores where these alone decide.
-    pub(super) fn on_rows(&self, model: &Model, input: &Input) -> Result<Solution, Failure> {
+    pub(super) fn on_rows(&self, law: &Law, input: &Input) -> Result<Solution, Failure> {
         match input.scored.as_ref().filter(|scored| scored.decide_alone()) {
-            Some(scored) => self.top_scores(model, &input.of_rows(&scored.scores)),
-            None => self.run(model),
+            Some(scored) => self.top_scores(law, &input.of_rows(&scored.scores)),
+            None => self.run(law),
         }
     }
 
     /// The best set found, with a bound if one is asked for.
-    fn run(&self, model: &Model) -> Result<Solution, Failure> {
-        match model {
-            Model::PartitionDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
-            Model::KDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
-            Model::Dpp(dpp) => self.certified(dpp, self.solve_any_size(dpp)?),
-            Model::IndependentKDpps(dpps) => self.part_by_part(dpps),
-            Model::Ridge(_) | Model::IndependentRidge(_) => unreachable!("solvers take the kernel of pairs"),
+    fn run(&self, law: &Law) -> Result<Solution, Failure> {
+        match law {
+            Law::Quota(dpp) => self.certified(dpp, self.solve(dpp)?),
+            Law::Size(dpp) => self.certified(dpp, self.solve(dpp)?),
+            Law::AnySize(dpp) => self.certified(dpp, self.solve_any_size(dpp)?),
+            Law::Independent(dpps) => self.part_by_part(dpps),
+            _ => unreachable!("solvers take the kernel of pairs"),
         }
     }
 
     /// The top scores, whatever the solver.
-    fn top_scores(&self, model: &Model, scores: &[f64]) -> Result<Solution, Failure> {
+    fn top_scores(&self, law: &Law, scores: &[f64]) -> Result<Solution, Failure> {
         let (top, engine) = (TopScores::new(scores), self.engine);
-        Ok(match model {
-            Model::PartitionDpp(dpp) => top.solve(dpp, engine)?,
-            Model::KDpp(dpp) => top.solve(dpp, engine)?,
-            Model::Dpp(dpp) => top.solve(dpp, engine)?,
-            Model::Ridge(_) | Model::IndependentRidge(_) => unreachable!("a ridge takes no diversity of 0"),
-            Model::IndependentKDpps(dpps) => {
-                union(dpps.parts().iter().map(|part| Ok(top.solve(part, engine)?)))?
-            }
+        Ok(match law {
+            Law::Quota(dpp) => top.solve(dpp, engine)?,
+            Law::Size(dpp) => top.solve(dpp, engine)?,
+            Law::AnySize(dpp) => top.solve(dpp, engine)?,
+            Law::Independent(dpps) => union(dpps.parts().iter().map(|part| Ok(top.solve(part, engine)?)))?,
+            _ => unreachable!("a ridge takes no diversity of 0"),
         })
     }
 

@@ -36,7 +36,7 @@ impl fmt::Display for Shown {
 pub(crate) fn draw(
     file: &PlotFile,
     input: &Input,
-    law: &LawRequest<'_>,
+    law: &LawRequest,
     subset: &Subset,
     shown: Shown,
 ) -> Result<(), Failure> {
@@ -44,15 +44,13 @@ pub(crate) fn draw(
     file.save(&SubsetPlot::new(input.ground_set(), subset, title, &shown.to_string()))
 }
 
-fn title(law: &LawRequest<'_>, items: usize) -> String {
-    let drawn = match law {
-        LawRequest::PartitionDpp { has_ranges: true, .. } => law.to_string(),
-        LawRequest::PartitionDpp { quota, .. } => format!("Partition-DPP, quota {}", list(quota.low())),
-        LawRequest::IndependentKDpps { quota, .. } => {
+fn title(law: &LawRequest, items: usize) -> String {
+    let drawn = match law.sets.quota() {
+        Some((_, quota)) if law.is_independent => {
             format!("independent k-DPPs, quota {}", list(quota.low()))
         }
-        LawRequest::KDpp { k } => format!("k-DPP, k = {k}"),
-        LawRequest::Dpp => "DPP of any size".into(),
+        Some((_, quota)) if !law.has_ranges => format!("Partition-DPP, quota {}", list(quota.low())),
+        _ => law.to_string(),
     };
     format!("{drawn}, m = {items}")
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use partition_dpp::{
-    Engine, Error, ImportanceSampler, Method, Sampler, Watch,
+    Engine, Error, ImportanceSampler, Law, Method, Sampler, Watch,
     error::EstimateProblem,
     mcmc::{ChainSamples, Chains},
     sample::Algorithm,
@@ -16,7 +16,7 @@ use super::{
     instalments::in_instalments,
     method,
 };
-use crate::{failure::Failure, input::too_many_for, interrupt, law::Model, progress::Progress};
+use crate::{failure::Failure, input::too_many_for, interrupt, progress::Progress};
 
 /// What all ways to draw share.
 pub(super) struct Run<'a> {
@@ -28,10 +28,10 @@ pub(super) struct Run<'a> {
 
 impl Run<'_> {
     /// Draws by the method asked for, unless its predicted time exceeds the budget.
-    pub(super) fn draw_from(&self, model: &Model, engine: &Engine) -> Result<Drawn, Failure> {
+    pub(super) fn draw_from(&self, law: &Law, engine: &Engine) -> Result<Drawn, Failure> {
         let arguments = self.arguments;
         let Some(options) = arguments.options() else {
-            let Model::PartitionDpp(dpp) = model else {
+            let Law::Quota(dpp) = law else {
                 // Those without parts are refused before.
                 return Err(too_many_for(&format!("--method {}", arguments.method)));
             };
@@ -45,9 +45,9 @@ impl Run<'_> {
                 self.draw(&dpp.sampler(Method::Rejection, engine)?)
             };
         };
-        let sampler = method::sampler(model, (arguments, options), engine)?;
+        let sampler = method::sampler(law, (arguments, options), engine)?;
         if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
-            forecast.check(arguments, || arguments.estimate.ways_left(model, engine))?;
+            forecast.check(arguments, || arguments.estimate.ways_left(law, engine))?;
         }
         self.draw(&sampler)
     }

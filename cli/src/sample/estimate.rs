@@ -3,15 +3,10 @@
 use std::borrow::Cow;
 
 use clap::Args;
-use partition_dpp::{Engine, ImportanceSampler, PartitionDpp, RidgeDpp, Sampler};
+use partition_dpp::{Engine, ImportanceSampler, Law, PartitionDpp, RidgeDpp, Sampler};
 
 use super::forecast::{SPEED, seconds};
-use crate::{
-    failure::Failure,
-    law::{Model, number},
-    output::numbers::error,
-    parse::positive,
-};
+use crate::{failure::Failure, law::number, output::numbers::error, parse::positive};
 
 /// The longest set-up, in seconds, that is done to predict what draws would take.
 const LONG: f64 = 10.0;
@@ -65,13 +60,13 @@ pub(crate) fn set_up_seconds(dpp: &PartitionDpp) -> f64 {
 
 impl EstimateArguments {
     /// The ways that are left where exact draws take too long, with what a sample is predicted to take.
-    pub(crate) fn ways_left(&self, model: &Model, engine: &Engine) -> Cow<'static, str> {
-        let dpp = match model {
-            Model::PartitionDpp(dpp) => dpp,
-            Model::Ridge(dpp) if dpp.partition().parts() > 1 => {
+    pub(crate) fn ways_left(&self, law: &Law, engine: &Engine) -> Cow<'static, str> {
+        let dpp = match law {
+            Law::Quota(dpp) => dpp,
+            Law::Ridge(dpp) if dpp.partition().parts() > 1 => {
                 return format!("{ANY_TIME}, {}", larger_ridge(dpp)).into();
             }
-            Model::Ridge(dpp) | Model::IndependentRidge(dpp) => return larger_ridge(dpp).into(),
+            Law::Ridge(dpp) | Law::IndependentRidge(dpp) => return larger_ridge(dpp).into(),
             _ => return ANY_TIME.into(),
         };
         let take = |operations: f64| format!("about {} a sample", seconds(operations / SPEED));

@@ -1,7 +1,7 @@
 //! The memory of samples.
 
 use partition_dpp::{
-    SamplerOptions,
+    Law, SamplerOptions,
     sample::{Bound, MemoryPlan},
 };
 
@@ -9,7 +9,7 @@ use super::{
     arguments::{MethodChoice, SampleArguments},
     method::ADVICE,
 };
-use crate::{failure::Failure, law::Model, memory::Limit};
+use crate::{failure::Failure, memory::Limit};
 
 /// Memory needed, and its limit.
 #[derive(Clone, Debug)]
@@ -26,15 +26,15 @@ pub(crate) struct Memory {
 const DRAW: u64 = 64;
 
 impl Memory {
-    /// The memory of samples of a model.
+    /// The memory of samples of a law.
     pub(crate) fn of(
-        model: &Model,
+        law: &Law,
         arguments: &SampleArguments,
         least: usize,
         limit: Limit,
     ) -> Result<Self, Failure> {
-        let plan = match model {
-            Model::PartitionDpp(dpp) => match arguments.options() {
+        let plan = match law {
+            Law::Quota(dpp) => match arguments.options() {
                 Some(options) => dpp.memory_plan(options).map_err(Failure::advise(ADVICE))?,
                 None if arguments.method == MethodChoice::Estimated => {
                     let like = SamplerOptions::default().with_bound(Bound::Sequential);
@@ -42,11 +42,7 @@ impl Memory {
                 }
                 None => dpp.chains_memory_plan(),
             },
-            Model::IndependentKDpps(dpps) => dpps.memory_plan(SamplerOptions::default()),
-            Model::KDpp(dpp) => dpp.memory_plan(SamplerOptions::default()),
-            Model::Dpp(dpp) => dpp.memory_plan(SamplerOptions::default()),
-            Model::Ridge(dpp) => dpp.memory_plan(SamplerOptions::default())?,
-            Model::IndependentRidge(dpp) => dpp.independent_memory_plan(SamplerOptions::default())?,
+            _ => law.memory_plan(SamplerOptions::default())?,
         };
         let plan = plan.with_draws(arguments.samples, DRAW + 8 * least as u64);
         Ok(Self { plan, limit: limit.bytes, rule: limit.rule })

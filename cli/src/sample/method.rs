@@ -1,6 +1,6 @@
 //! The method that draws.
 
-use partition_dpp::{Engine, Error, Method, PartitionDpp, Sampler, SamplerOptions};
+use partition_dpp::{Engine, Error, Law, Method, PartitionDpp, Sampler, SamplerOptions};
 
 use super::{
     answer::{Planned, PlannedDrawer},
@@ -9,7 +9,7 @@ use super::{
     forecast::BUDGET,
     ways::Way,
 };
-use crate::{failure::Failure, input::too_many_for, law::Model, quota::QuotaRequest};
+use crate::{failure::Failure, input::too_many_for, quota::QuotaRequest};
 
 /// The way out where a budget is exceeded.
 pub(super) const ADVICE: &str = "--method rejection has no budget, --method estimated draws with an estimated error, --method mcmc is approximate, --independent draws from every part by itself";
@@ -45,32 +45,32 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
     if arguments.method == MethodChoice::Estimated { Ok(()) } else { arguments.estimate.check_unused() }
 }
 
-/// The method that would draw from a model: the set-up tells.
-pub(super) fn plan(model: &Model, arguments: &SampleArguments, engine: &Engine) -> Result<Planned, Failure> {
+/// The method that would draw from a law: the set-up tells.
+pub(super) fn plan(law: &Law, arguments: &SampleArguments, engine: &Engine) -> Result<Planned, Failure> {
     let chains = SamplerOptions::from(Method::Rejection);
     let options = arguments.options().unwrap_or(chains);
-    let sampler = sampler(model, (arguments, options), engine)?;
+    let sampler = sampler(law, (arguments, options), engine)?;
     // A law whose parts are tight has no plan left.
-    let of_model = match model {
-        Model::PartitionDpp(dpp) if dpp.quota().exact_counts().is_some() => dpp.plan(Method::Rejection)?,
+    let of_law = match law {
+        Law::Quota(dpp) if dpp.quota().exact_counts().is_some() => dpp.plan(Method::Rejection)?,
         _ => None,
     };
-    let drawer = match (sampler.plan().or(of_model.as_ref()), arguments.method) {
+    let drawer = match (sampler.plan().or(of_law.as_ref()), arguments.method) {
         (plan, MethodChoice::Estimated) => PlannedDrawer::Estimated(plan.cloned()),
         (Some(plan), MethodChoice::Mcmc) => PlannedDrawer::Chains(plan.clone()),
         (Some(plan), _) => PlannedDrawer::Choice(plan.clone()),
         (None, _) => PlannedDrawer::Only(sampler.algorithm()),
     };
-    let estimated = match model {
-        Model::PartitionDpp(dpp) if skips_estimates(dpp, arguments) => None,
-        Model::PartitionDpp(dpp) => match arguments.estimate.cost(dpp, engine) {
+    let estimated = match law {
+        Law::Quota(dpp) if skips_estimates(dpp, arguments) => None,
+        Law::Quota(dpp) => match arguments.estimate.cost(dpp, engine) {
             Err(failure) if arguments.method == MethodChoice::Estimated => return Err(failure),
             cost => cost.ok().flatten(),
         },
         _ => None,
     };
     let bounds = sampler.bounds().to_vec();
-    let ways = Way::all(model, &bounds, of_model.as_ref(), estimated);
+    let ways = Way::all(law, &bounds, of_law.as_ref(), estimated);
     Ok(Planned { drawer, bounds, estimated, ways })
 }
 
@@ -81,28 +81,24 @@ fn skips_estimates(dpp: &PartitionDpp, arguments: &SampleArguments) -> bool {
 }
 
 pub(super) fn sampler(
-    model: &Model,
+    law: &Law,
     (arguments, options): (&SampleArguments, SamplerOptions),
     engine: &Engine,
 ) -> Result<Sampler, Failure> {
     let choice = arguments.method;
     let insisted = matches!(choice, MethodChoice::Rejection | MethodChoice::Estimated);
     let unlimited = if insisted { options.with_proposal_budget(f64::INFINITY) } else { options };
-    let sampler = match model {
-        Model::Ridge(_) if !matches!(choice, MethodChoice::Auto | MethodChoice::Rejection) => {
+    let sampler = match law {
+        Law::Ridge(_) if !matches!(choice, MethodChoice::Auto | MethodChoice::Rejection) => {
             return Err(too_many_for(&format!("--method {choice}")));
         }
-        Model::Ridge(dpp) => dpp.sampler(unlimited, engine),
-        Model::IndependentRidge(dpp) => dpp.independent_sampler(options, engine),
-        Model::PartitionDpp(dpp) if dpp.quota().exact_counts().is_none() => dpp.sampler(unlimited, engine),
-        Model::PartitionDpp(dpp) => dpp.sampler(options, engine),
-        Model::IndependentKDpps(dpps) => dpps.sampler(options, engine),
-        Model::KDpp(dpp) => dpp.sampler(options, engine),
-        Model::Dpp(dpp) => dpp.sampler(options, engine),
+        Law::Ridge(dpp) => dpp.sampler(unlimited, engine),
+        Law::Quota(dpp) if dpp.quota().exact_counts().is_none() => dpp.sampler(unlimited, engine),
+        _ => law.sampler(options, engine),
     };
     sampler.map_err(|source| match source {
         Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. } => {
-            let advice = arguments.estimate.ways_left(model, engine);
+            let advice = arguments.estimate.ways_left(law, engine);
             Failure::Budget { source, advice }
         }
         _ => source.into(),

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     let law = LawRequest::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent()? } else { law };
     if arguments.method == MethodChoice::Mcmc {
-        arguments.chains.check(arguments.samples, law.least_size())?;
+        arguments.chains.check(arguments.samples, law.sets.least())?;
     }
     let conditions = arguments.by.conditions(&arguments.conditions, &input)?;
     if let Some(column) = &arguments.by.by {
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     let started = Instant::now();
     let model = law.model(&input, &conditions).map_err(|failure| law.advise(failure))?;
     let question = Question { input: &input, law: &law, conditions: &conditions };
-    let memory = Memory::of(&model, arguments, law.least_size(), limit)?;
+    let memory = Memory::of(&model, arguments, law.sets.least(), limit)?;
     memory.check()?;
     let job = law.job(&input.features, arguments.task());
     let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;

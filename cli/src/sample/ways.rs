@@ -1,15 +1,12 @@
 //! All ways to draw from a law, with what they are predicted to cost.
 
 use partition_dpp::{
-    Method, PartitionDpp, SamplerOptions,
+    Law, Method, PartitionDpp, SamplerOptions,
     sample::{Bound, BoundCost, Plan},
 };
 
 use super::estimate::EstimatedCost;
-use crate::{
-    law::Model,
-    output::numbers::{error, short},
-};
+use crate::output::numbers::{error, short};
 
 /// A method, and what a sample by it is predicted to take.
 #[derive(Clone, Debug)]
@@ -57,12 +54,12 @@ impl Promise {
 impl Way {
     /// All ways: rejection against each bound, the cheapest first, and under exact counts those of a plan.
     pub(crate) fn all(
-        model: &Model,
+        law: &Law,
         bounds: &[BoundCost],
         plan: Option<&Plan>,
         estimated: Option<EstimatedCost>,
     ) -> Vec<Self> {
-        let dpp = if let Model::PartitionDpp(dpp) = model { Some(dpp) } else { None };
+        let dpp = if let Law::Quota(dpp) = law { Some(dpp) } else { None };
         let bytes = |options: SamplerOptions| Some(dpp?.memory_plan(options).ok()?.total());
         let rejection = SamplerOptions::from(Method::Rejection);
         let mut ways: Vec<Self> = bounds

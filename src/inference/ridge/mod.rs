@@ -5,44 +5,25 @@ mod nodes;
 mod turned;
 
 use self::nodes::RidgeNodes;
-use super::IMPOSSIBLE;
+use super::{IMPOSSIBLE, Inference};
 use crate::{
     Error, Estimate, Features, Result, RidgeDpp, Subset,
-    engine::{Engine, EngineInfo},
+    engine::Engine,
     model::{FreeRidge, accurately, log_determinant_estimate},
     polynomial::tilt::ridge_tilt,
 };
 
-/// Probabilities under a [`RidgeDpp`], made by its `inference` method.
-///
-/// ```text
-/// Z = Σ_c Z_c over all allowed counts c,   Z_c = [z^c] Π_i (1 + δ q_i² z_l) · det(I + Σ_i a_i a_iᵀ q_i² z_l / (1 + δ q_i² z_l))
-/// ```
-///
-/// with the variable z_l of item i's part.
-///
-/// # Examples
-/// ```
-/// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Engine, Features, Partition, Quota, RidgeDpp};
-/// let features = Features::from_rows(2, 1, vec![1.0, 2.0])?;
-/// let partition = Partition::from_labels(&["a", "a"])?;
-/// let dpp = RidgeDpp::new(&features, 1.0, &partition, &Quota::new(&partition, [1])?)?;
-/// // 1 + 1 against 4 + 1.
-/// let marginals = dpp.inference(&Engine::cpu())?.inclusion_probabilities()?;
-/// assert!((marginals.value[1] - 5.0 / 7.0).abs() < 1e-12);
-/// # Ok(()) }
-/// ```
+/// Probabilities under a [`RidgeDpp`].
 #[derive(Debug)]
-pub struct RidgeInference {
+pub(super) struct RidgeInference {
     dpp: RidgeDpp,
     free: FreeRidge,
     /// ln of the weights of the parts that leave a choice.
     log_weights: Vec<f64>,
     /// `None` if no part does.
     nodes: Option<RidgeNodes>,
-    log_z: Estimate<f64>,
-    engine: Engine,
+    pub(super) log_z: Estimate<f64>,
+    pub(super) engine: Engine,
 }
 
 impl RidgeDpp {
@@ -61,7 +42,11 @@ impl RidgeDpp {
     /// # Errors
     /// - [`Error::NodeBudget`], with the number of nodes: they multiply over parts;
     /// - [`Error::Eigen`], [`Error::IllConditioned`], and those of the engine.
-    pub fn inference(&self, engine: &Engine) -> Result<RidgeInference> {
+    pub fn inference(&self, engine: &Engine) -> Result<Inference> {
+        Ok(self.ridge_inference(engine)?.into())
+    }
+
+    fn ridge_inference(&self, engine: &Engine) -> Result<RidgeInference> {
         let free = self.free_ridge()?;
         if free.groups.is_empty() {
             let log_z =
@@ -113,12 +98,30 @@ impl RidgeDpp {
     /// # Ok(()) }
     /// ```
     pub fn probability_by_chance(&self, engine: &Engine) -> Result<Estimate<f64>> {
-        let (met, all) = (self.inference(engine)?.log_z, self.without_quota()?.inference(engine)?.log_z);
+        let (met, all) =
+            (self.ridge_inference(engine)?.log_z, self.without_quota()?.ridge_inference(engine)?.log_z);
         let value = (met.value - all.value).exp().min(1.0);
         Ok(Estimate { value, error: value * (met.error + all.error) })
     }
 
-    /// ln det of the kernel of a set.
+    /// ln det of the kernel of a set, with qualities.
+    ///
+    /// # Cost
+    /// O((n + |S|)|S|²).
+    ///
+    /// # Errors
+    /// [`Error::ItemOutOfRange`] for a set of other items.
+    pub fn log_det(&self, subset: &Subset) -> Result<Estimate<f64>> {
+        self.check_items(subset)?;
+        self.log_weight(subset.as_slice())
+    }
+
+    fn check_items(&self, subset: &Subset) -> Result<()> {
+        let items = self.features().items();
+        let beyond = subset.iter().find(|&item| item >= items);
+        beyond.map_or(Ok(()), |item| Err(Error::ItemOutOfRange { item, items }))
+    }
+
     fn log_weight(&self, items: &[usize]) -> Result<Estimate<f64>> {
         let (size, features) = (items.len(), self.features());
         if size == 0 {
@@ -138,30 +141,9 @@ impl RidgeDpp {
 }
 
 impl RidgeInference {
-    /// The engine that computes.
-    #[must_use]
-    pub fn engine(&self) -> EngineInfo {
-        self.engine.info()
-    }
-
-    /// ln Z: the logarithm of the sum of det((A Aᵀ + δI)_S) over all sets that the law allows.
-    #[must_use]
-    pub fn log_partition_function(&self) -> Estimate<f64> {
-        self.log_z
-    }
-
-    /// ln Pr(S); −∞ for a set that the law excludes.
-    ///
-    /// # Cost
-    /// O((n + |S|)|S|²).
-    ///
-    /// # Errors
-    /// [`Error::ItemOutOfRange`] for a set of other items.
-    pub fn log_probability(&self, subset: &Subset) -> Result<Estimate<f64>> {
-        let items = self.dpp.features().items();
-        if let Some(item) = subset.iter().find(|&item| item >= items) {
-            return Err(Error::ItemOutOfRange { item, items });
-        }
+    /// As [`Inference::log_probability`], in O((n + |S|)|S|²).
+    pub(super) fn log_probability(&self, subset: &Subset) -> Result<Estimate<f64>> {
+        self.dpp.check_items(subset)?;
         let is_allowed = self.dpp.included().iter().all(|&item| subset.contains(item as usize))
             && !subset.iter().any(|item| self.dpp.excludes(item))
             && self.dpp.quota().allows(&subset.part_counts(self.dpp.partition()));
@@ -174,11 +156,8 @@ impl RidgeInference {
         Ok(Estimate { value, error: log_weight.error + self.log_z.error + rounding })
     }
 
-    /// Pr(i ∈ S) for every item: 1 for included items, 0 for excluded ones.
-    ///
-    /// # Errors
-    /// Those of [`Inference::inclusion_probabilities`](crate::Inference::inclusion_probabilities).
-    pub fn inclusion_probabilities(&self) -> Result<Estimate<Vec<f64>>> {
+    /// As [`Inference::inclusion_probabilities`].
+    pub(super) fn inclusion_probabilities(&self) -> Result<Estimate<Vec<f64>>> {
         let mut probabilities = vec![0.0; self.dpp.features().items()];
         self.free.certain.iter().for_each(|&item| probabilities[item as usize] = 1.0);
         let mut error = 0.0;

@@ -12,7 +12,7 @@ use super::Place;
 use crate::{
     Error, Partition, Quota, Result,
     data::log_quality_of_scores,
-    model::{Counts, add_sorted},
+    model::{Counts, Sets, add_sorted},
     similarity::{Factor, KernelFunction, NextRow, checked_diagonal},
 };
 
@@ -56,7 +56,7 @@ pub struct KernelModel<'a> {
     diagonal: Vec<f64>,
     /// `None` if all are 1.
     quality: Option<Quality>,
-    asked: Asked,
+    sets: Sets,
     /// Ascending.
     included: Vec<u32>,
     /// Ascending.
@@ -65,13 +65,6 @@ pub struct KernelModel<'a> {
     groups: Vec<Vec<u32>>,
     /// How many of them to choose.
     counts: Counts,
-}
-
-#[derive(Clone, Debug)]
-enum Asked {
-    AnySize,
-    Size(usize),
-    Quota(Partition, Quota),
 }
 
 impl<'a> KernelModel<'a> {
@@ -85,12 +78,7 @@ impl<'a> KernelModel<'a> {
     /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
     /// - [`Error::Kernel`] for a diagonal that is negative or not finite.
     pub fn new(kernel: &'a dyn KernelFunction, partition: &Partition, quota: &Quota) -> Result<Self> {
-        let (items, labels) = (kernel.items(), partition.items());
-        if items != labels {
-            return Err(Error::LabelCount { items, labels });
-        }
-        quota.check(partition)?;
-        Self::asking(kernel, Asked::Quota(partition.clone(), quota.clone()))
+        Self::over(kernel, &Sets::Quota(partition.clone(), quota.clone()))
     }
 
     /// Sets of k items.
@@ -99,10 +87,7 @@ impl<'a> KernelModel<'a> {
     /// - [`Error::Nothing`] for k = 0, [`Error::SizeAboveItems`] for k > m;
     /// - [`Error::Kernel`] for a diagonal that is negative or not finite.
     pub fn of_size(kernel: &'a dyn KernelFunction, k: usize) -> Result<Self> {
-        if k == 0 {
-            return Err(Error::Nothing { what: "k" });
-        }
-        Self::asking(kernel, Asked::Size(k))
+        Self::over(kernel, &Sets::OfSize(k))
     }
 
     /// Sets of any size. An item is worth choosing only where it multiplies the determinant by more than 1, which takes
@@ -111,7 +96,7 @@ impl<'a> KernelModel<'a> {
     /// # Errors
     /// [`Error::Kernel`] for a diagonal that is negative or not finite.
     pub fn of_any_size(kernel: &'a dyn KernelFunction) -> Result<Self> {
-        Self::asking(kernel, Asked::AnySize)
+        Self::over(kernel, &Sets::OfAnySize)
     }
 
     /// The kernel q_i K_ij q_j with q_i = e^`log_quality[i]`, besides qualities that it has already.
@@ -163,10 +148,26 @@ impl<'a> KernelModel<'a> {
         self.with_log_quality(&log_quality_of_scores(scores, diversity)?)
     }
 
-    fn asking(kernel: &'a dyn KernelFunction, asked: Asked) -> Result<Self> {
+    /// Any of these sets.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), [`of_size`](Self::of_size) and [`of_any_size`](Self::of_any_size).
+    pub fn over(kernel: &'a dyn KernelFunction, sets: &Sets) -> Result<Self> {
+        match sets {
+            Sets::OfSize(0) => return Err(Error::Nothing { what: "k" }),
+            Sets::OfAnySize | Sets::OfSize(_) => {}
+            Sets::Quota(partition, quota) => {
+                let (items, labels) = (kernel.items(), partition.items());
+                if items != labels {
+                    return Err(Error::LabelCount { items, labels });
+                }
+                quota.check(partition)?;
+            }
+        }
+        let sets = sets.clone();
         let diagonal = checked_diagonal(kernel)?;
         let (included, excluded, groups, counts) = (Vec::new(), Vec::new(), Vec::new(), Counts::exactly(&[]));
-        Self { kernel, diagonal, quality: None, asked, included, excluded, groups, counts }.resolved()
+        Self { kernel, diagonal, quality: None, sets, included, excluded, groups, counts }.resolved()
     }
 
     /// Conditions on these items being in the set, besides those required before.
@@ -198,14 +199,14 @@ impl<'a> KernelModel<'a> {
         if let Some(&item) = both {
             return Err(Error::IncludedAndExcluded { item: item as usize });
         }
-        (self.groups, self.counts) = match &self.asked {
-            Asked::AnySize => {
+        (self.groups, self.counts) = match &self.sets {
+            Sets::OfAnySize => {
                 let free = self.free_items();
                 let counts = Counts::in_ranges(&[0], &[free.len()], None, usize::MAX);
                 (vec![free], counts)
             }
-            Asked::Size(k) => self.left_of_size(*k)?,
-            Asked::Quota(partition, quota) => self.left_of_quota(partition, quota)?,
+            Sets::OfSize(k) => self.left_of_size(*k)?,
+            Sets::Quota(partition, quota) => self.left_of_quota(partition, quota)?,
         };
         Ok(self)
     }

@@ -4,27 +4,31 @@ use std::collections::BTreeMap;
 
 use oracles::exact::{Set, counts, items_of};
 use partition_dpp::{
-    Error, Estimate, Inference, PartCounts, PartitionDpp, Quota, Result, Subset,
+    Error, Estimate, Inference, Law, PartCounts, PartitionDpp, Quota, Result, Subset,
     sample::{TRUSTED_PARETO_K, WeightStatistics},
 };
 
-use super::{Data, Examined, Kind, Model, Numbers, Parts, log_floor};
+use super::{Data, Examined, Kind, Numbers, Parts, log_floor};
 
-pub fn inference(examined: &mut Examined<'_>, model: &Model) {
-    let Some(made) = model.inference(examined.engine) else { return };
-    let Some(inference) = examined.answered("inference", made) else { return };
+pub fn inference(examined: &mut Examined<'_>, model: &Law) {
+    if let Law::Independent(_) = model {
+        return;
+    }
+    let Some(inference) = examined.answered("inference", model.inference(examined.engine)) else { return };
     let Some(law) = examined.law else { return };
     let (log_z, exact) = (inference.log_partition_function(), law.log_z());
     let numbers = Numbers { got: log_z.value, exact, stated: log_z.error, floor: log_floor(exact) };
     examined.compare(Kind::LogZ, "inference", "ln Z", numbers);
-    if let Model::Quota(dpp) = model {
+    if let Law::Quota(dpp) = model
+        && dpp.quota().exact_counts().is_some()
+    {
         let by_phases = dpp.log_partition_function_by_phases(examined.engine);
         if let Some(log_z) = examined.answered("phases", by_phases) {
             let numbers = Numbers { got: log_z.value, exact, stated: log_z.error, floor: log_floor(exact) };
             examined.compare(Kind::LogZ, "phases", "ln Z", numbers);
         }
     }
-    if let Model::Quota(dpp) | Model::Ranges(dpp) = model {
+    if let Law::Quota(dpp) = model {
         estimate(examined, dpp, exact);
     }
     if let Some(found) = examined.answered("marginals", inference.inclusion_probabilities()) {
@@ -108,12 +112,12 @@ pub fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
 }
 
 /// Of laws whose part counts are free.
-pub fn part_counts(examined: &mut Examined<'_>, model: &Model, parts: &Parts) {
+pub fn part_counts(examined: &mut Examined<'_>, model: &Law, parts: &Parts) {
     let (partition, engine) = (&parts.partition, examined.engine);
     let found = match model {
-        Model::Any(dpp) => dpp.part_counts(partition, engine),
-        Model::Size(dpp) => dpp.part_counts(partition, engine),
-        Model::Quota(_) | Model::Independent(_) | Model::Ranges(_) => return,
+        Law::AnySize(dpp) => dpp.part_counts(partition, engine),
+        Law::Size(dpp) => dpp.part_counts(partition, engine),
+        _ => return,
     };
     let exact = |examined: &Examined<'_>| {
         examined.law.map_or_else(BTreeMap::new, |law| law.counts(&examined.problem.labels, partition.parts()))
@@ -144,18 +148,18 @@ fn table(examined: &mut Examined<'_>, found: &PartCounts, exact: &BTreeMap<Vec<u
 }
 
 /// Of a quota, and of ranges around it.
-fn chance(examined: &mut Examined<'_>, model: &Model, parts: &Parts, quota: &Quota) {
+fn chance(examined: &mut Examined<'_>, model: &Law, parts: &Parts, quota: &Quota) {
     let (partition, engine, labels) = (&parts.partition, examined.engine, &examined.problem.labels);
     let around: Vec<_> = quota.low().iter().map(|&count| count.saturating_sub(1)..=count + 1).collect();
     let Ok(ranges) = Quota::new(partition, &around) else { return };
     let (of_quota, of_ranges) = match model {
-        Model::Any(dpp) => {
+        Law::AnySize(dpp) => {
             (dpp.probability_of(partition, quota, engine), dpp.probability_of(partition, &ranges, engine))
         }
-        Model::Size(dpp) => {
+        Law::Size(dpp) => {
             (dpp.probability_of(partition, quota, engine), dpp.probability_of(partition, &ranges, engine))
         }
-        Model::Quota(_) | Model::Independent(_) | Model::Ranges(_) => return,
+        _ => return,
     };
     let of = |set: Set| counts(set, labels, partition.parts());
     let exact = examined.law.map_or(0.0, |law| law.probability_that(|set| of(set) == quota.low()));

@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF, DiscreteCDF, Poisson};
 
-use super::{Examined, FLOOR, Kind, Model, SLACK};
+use super::{Examined, FLOOR, Kind, SLACK};
 
 /// Bins of a lower expectation are pooled.
 const POOLED: f64 = 20.0;
@@ -21,8 +21,8 @@ const MORE: usize = 8;
 /// … which are off the law if their p-value is below this.
 const REJECTED: f64 = 1e-6;
 
-pub fn samplers(examined: &mut Examined<'_>, model: &Model) {
-    for (name, made) in model.samplers(examined.engine) {
+pub fn samplers(examined: &mut Examined<'_>, model: &partition_dpp::Law) {
+    for (name, made) in super::model::samplers(model, examined.engine) {
         sampler(examined, &format!("sampler by {name}"), made);
     }
 }

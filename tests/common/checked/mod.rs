@@ -21,9 +21,8 @@ pub mod uniform;
 
 use partition_dpp::{Engine, Error};
 
-pub use model::Model;
 pub use oracles::{Constraint, Data, Problem};
-pub use parts::Parts;
+pub use parts::{Parts, sets};
 pub use report::{Kind, Refused, Report};
 #[allow(unused_imports, reason = "every test binary uses its own part of this module")]
 pub use runner::{DEADLINE, Outcome, Summary, search, with_deadline};

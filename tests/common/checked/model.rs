@@ -1,75 +1,27 @@
-//! The models behind one face.
+//! Everything that is asked of a law.
 
-use partition_dpp::{
-    Dpp, Engine, IndependentKDpps, Inference, KDpp, Method, PartitionDpp, Projection, Result, Sampler,
-    SamplerOptions,
-};
+use partition_dpp::{Engine, Law, Method, Projection, Result, Sampler, SamplerOptions};
 
-use super::{Constraint, Examined, Parts, answers, chain, draws, ridge, solvers};
+use super::{Constraint, Examined, Parts, Problem, answers, chain, draws, ridge, solvers};
 
-#[derive(Debug)]
-pub enum Model {
-    Any(Dpp),
-    Size(KDpp),
-    Quota(PartitionDpp),
-    Independent(IndependentKDpps),
-    Ranges(PartitionDpp),
+fn law(parts: &Parts, problem: &Problem) -> Result<Law> {
+    let is_independent = matches!(problem.constraint, Constraint::Independent(_));
+    let new = if is_independent { Law::independent } else { Law::new };
+    new(&parts.features, &parts.sets, None)?.including(&problem.include)?.excluding(&problem.exclude)
 }
 
-impl Model {
-    pub fn new(parts: &Parts, constraint: &Constraint, include: &[usize], exclude: &[usize]) -> Result<Self> {
-        let (features, partition) = (&parts.features, &parts.partition);
-        Ok(match (constraint, &parts.quota, &parts.ranges) {
-            (Constraint::Size(k), ..) => {
-                Self::Size(KDpp::new(features, *k)?.including(include)?.excluding(exclude)?)
-            }
-            (Constraint::Independent(_), Some(quota), _) => Self::Independent(
-                IndependentKDpps::new(features, partition, quota)?.including(include)?.excluding(exclude)?,
-            ),
-            (_, Some(quota), _) => Self::Quota(
-                PartitionDpp::new(features, partition, quota)?.including(include)?.excluding(exclude)?,
-            ),
-            (_, _, Some(ranges)) => Self::Ranges(
-                PartitionDpp::new(features, partition, ranges)?.including(include)?.excluding(exclude)?,
-            ),
-            _ => Self::Any(Dpp::new(features)?.including(include)?.excluding(exclude)?),
-        })
-    }
-
-    /// `None` for a law that is only drawn from.
-    pub fn inference(&self, engine: &Engine) -> Option<Result<Inference>> {
-        match self {
-            Self::Any(dpp) => Some(dpp.inference(engine)),
-            Self::Size(dpp) => Some(dpp.inference(engine)),
-            Self::Quota(dpp) | Self::Ranges(dpp) => Some(dpp.inference(engine)),
-            Self::Independent(_) => None,
+/// Every exact sampler of a law.
+pub fn samplers(law: &Law, engine: &Engine) -> Vec<(&'static str, Result<Sampler>)> {
+    match law {
+        Law::Quota(dpp) if dpp.quota().exact_counts().is_some() => {
+            let methods = [Method::Rejection, Method::Interpolation, Method::PerCandidate];
+            let names = ["rejection", "interpolation", "per-candidate"];
+            names.into_iter().zip(methods.map(|method| dpp.sampler(method, engine))).collect()
         }
-    }
-
-    /// Every exact sampler of the law.
-    pub fn samplers(&self, engine: &Engine) -> Vec<(&'static str, Result<Sampler>)> {
-        let by_projection = |name: [&'static str; 2], make: &dyn Fn(Projection) -> Result<Sampler>| {
-            vec![(name[0], make(Projection::Leverage)), (name[1], make(Projection::Elementary))]
-        };
-        let names = ["leverage", "elementary"];
-        match self {
-            Self::Any(dpp) => by_projection(names, &|how| {
-                dpp.sampler(SamplerOptions::default().with_projection(how), engine)
-            }),
-            Self::Size(dpp) => by_projection(names, &|how| {
-                dpp.sampler(SamplerOptions::default().with_projection(how), engine)
-            }),
-            Self::Ranges(dpp) => by_projection(names, &|how| {
-                dpp.sampler(SamplerOptions::default().with_projection(how), engine)
-            }),
-            Self::Independent(dpp) => by_projection(names, &|how| {
-                dpp.sampler(SamplerOptions::default().with_projection(how), engine)
-            }),
-            Self::Quota(dpp) => {
-                let methods = [Method::Rejection, Method::Interpolation, Method::PerCandidate];
-                let names = ["rejection", "interpolation", "per-candidate"];
-                names.into_iter().zip(methods.map(|method| dpp.sampler(method, engine))).collect()
-            }
+        _ => {
+            let ways = [("leverage", Projection::Leverage), ("elementary", Projection::Elementary)];
+            let make = |how| law.sampler(SamplerOptions::default().with_projection(how), engine);
+            ways.into_iter().map(|(name, how)| (name, make(how))).collect()
         }
     }
 }
@@ -86,7 +38,7 @@ pub fn look(examined: &mut Examined<'_>) {
             return;
         }
     };
-    let model = match Model::new(&made, &problem.constraint, &problem.include, &problem.exclude) {
+    let model = match law(&made, problem) {
         Ok(model) => model,
         Err(error) => {
             if examined.law.is_some() {
@@ -101,18 +53,20 @@ pub fn look(examined: &mut Examined<'_>) {
     if examined.effort.draws > 0 {
         draws::samplers(examined, &model);
     }
-    if let (Model::Quota(dpp), true) = (&model, examined.effort.paths > 0) {
+    if let (Law::Quota(dpp), true) = (&model, examined.effort.paths > 0)
+        && dpp.quota().exact_counts().is_some()
+    {
         chain::conditionals(examined, dpp);
     }
     if examined.effort.solvers {
         match &model {
-            Model::Any(dpp) => {
+            Law::AnySize(dpp) => {
                 solvers::any_size(examined, dpp);
                 solvers::solve(examined, dpp);
             }
-            Model::Size(dpp) => solvers::solve(examined, dpp),
-            Model::Quota(dpp) | Model::Ranges(dpp) => solvers::solve(examined, dpp),
-            Model::Independent(_) => {}
+            Law::Size(dpp) => solvers::solve(examined, dpp),
+            Law::Quota(dpp) => solvers::solve(examined, dpp),
+            _ => {}
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use oracles::{Constraint, Data, Problem, Storage};
 use partition_dpp::{
-    Engine, Features, Kernel, Partition, Quota, Result,
+    Engine, Features, Kernel, Partition, Quota, Result, Sets,
     similarity::{Bandwidth, Rbf},
 };
 
@@ -10,8 +10,7 @@ use partition_dpp::{
 pub struct Parts {
     pub features: Features,
     pub partition: Partition,
-    pub quota: Option<Quota>,
-    pub ranges: Option<Quota>,
+    pub sets: Sets,
 }
 
 impl Parts {
@@ -40,20 +39,19 @@ impl Parts {
             weights => features.with_log_quality(weights)?,
         };
         let partition = Partition::from_labels(&problem.labels)?;
-        let (mut quota, mut ranges) = (None, None);
-        match &problem.constraint {
-            Constraint::Quota(counts) | Constraint::Independent(counts) => {
-                quota = Some(Quota::new(&partition, counts)?);
-            }
-            Constraint::Ranges(counts, total) => {
-                let made = Quota::new(&partition, counts)?;
-                ranges = Some(match total {
-                    Some(total) => made.with_total(*total)?,
-                    None => made,
-                });
-            }
-            Constraint::Any | Constraint::Size(_) => {}
-        }
-        Ok(Self { features, partition, quota, ranges })
+        let sets = sets(&partition, &problem.constraint)?;
+        Ok(Self { features, partition, sets })
     }
+}
+
+/// The sets that a constraint allows.
+pub fn sets(partition: &Partition, constraint: &Constraint) -> Result<Sets> {
+    let quota = match constraint {
+        Constraint::Any => return Ok(Sets::OfAnySize),
+        Constraint::Size(k) => return Ok(Sets::OfSize(*k)),
+        Constraint::Quota(counts) | Constraint::Independent(counts) => Quota::new(partition, counts)?,
+        Constraint::Ranges(ranges, None) => Quota::new(partition, ranges)?,
+        Constraint::Ranges(ranges, Some(total)) => Quota::new(partition, ranges)?.with_total(*total)?,
+    };
+    Ok(Sets::Quota(partition.clone(), quota))
 }

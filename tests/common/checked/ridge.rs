@@ -1,9 +1,9 @@
 //! The law of a kernel with a ridge as a mixture, which needs no features for the ridge.
 
 use oracles::exact::items_of;
-use partition_dpp::{Features, Partition, Quota, Result, RidgeDpp, Subset};
+use partition_dpp::{Features, Law, Partition, Result, RidgeDpp, Subset};
 
-use super::{Constraint, Examined, Kind, Numbers, Problem, draws, log_floor};
+use super::{Constraint, Examined, Kind, Numbers, Problem, draws, log_floor, sets};
 
 /// `None` for other problems.
 fn mixture(problem: &Problem) -> Option<Result<RidgeDpp>> {
@@ -14,18 +14,8 @@ fn mixture(problem: &Problem) -> Option<Result<RidgeDpp>> {
     let made = || {
         let features = Features::from_rows(rows.len(), rows[0].len(), rows.concat())?;
         let partition = Partition::from_labels(&problem.labels)?;
-        let of = |quota: Quota| RidgeDpp::new(&features, *delta, &partition, &quota);
-        let dpp = match &problem.constraint {
-            Constraint::Any => RidgeDpp::of_any_size(&features, *delta),
-            Constraint::Size(k) => RidgeDpp::of_size(&features, *delta, *k),
-            Constraint::Quota(counts) | Constraint::Independent(counts) => {
-                of(Quota::new(&partition, counts)?)
-            }
-            Constraint::Ranges(ranges, None) => of(Quota::new(&partition, ranges)?),
-            Constraint::Ranges(ranges, Some(total)) => {
-                of(Quota::new(&partition, ranges)?.with_total(*total)?)
-            }
-        }?;
+        let sets = sets(&partition, &problem.constraint)?;
+        let Law::Ridge(dpp) = Law::new(&features, &sets, Some(*delta))? else { unreachable!() };
         let dpp = match &problem.log_weights[..] {
             [] => dpp,
             weights => dpp.with_log_quality(weights)?,

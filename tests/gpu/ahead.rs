@@ -123,7 +123,7 @@ fn same_climbs(tested: &Tested) {
         assert!((found.log_det - expected.log_det).abs() <= 1e-9 * expected.log_det.abs(), "{features:?}");
         swaps += found.stats.swaps;
     }
-    assert!(swaps > 20, "{swaps}");
+    assert!(swaps > 15, "{swaps}");
 }
 
 /// Included items take part in every projection, and never leave.

@@ -137,8 +137,7 @@ fn singular_nodes_of_forms(tested: &Tested) {
 fn long_sums(tested: &Tested) {
     let nodes = 6_000;
     let one = c64::new(1.0, 0.0);
-    let coefficients: Vec<c64> =
-        (0..2 * nodes).map(|at| one * f64::from(0.1_f32 + (at % 7) as f32)).collect();
+    let coefficients: Vec<c64> = (0..2 * nodes).map(|at| one * f64::from([0.1_f32, 0.7][at % 2])).collect();
     let nodes = Nodes { phases: vec![one; 2 * nodes], coefficients };
     let shares = [Mat::from_fn(1, 1, |_, _| 0.25), Mat::from_fn(1, 1, |_, _| 0.5)];
     let found = nodes.found(tested, &shares);

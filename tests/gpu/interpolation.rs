@@ -58,7 +58,7 @@ fn p_of_law(gpu: &Gpu, items: usize, dims: usize, quota: &[usize], draws: u64) -
 fn draws_follow_the_law() {
     let Some(gpu) = gpu(Precision::F64) else { return };
     for (items, dims, quota) in [(12, 3, &[2, 1][..]), (10, 4, &[1, 2]), (9, 5, &[3])] {
-        let p = p_of_law(&gpu, items, dims, quota, 600);
+        let p = p_of_law(&gpu, items, dims, quota, 1200);
         assert!(p > stats::ALPHA / 3.0, "{items}×{dims}, {quota:?}: p = {p:e}");
     }
 }
@@ -72,7 +72,7 @@ fn another_law_is_noticed() {
     ] {
         let options = GpuOptions::default().with_precision(Precision::F64).with_patch(shader, from, to);
         let Some(gpu) = open(&options, "another law") else { return };
-        let p = p_of_law(&gpu, 10, 4, &[1, 2], 600);
+        let p = p_of_law(&gpu, 10, 4, &[1, 2], 1200);
         assert!(p < 1e-6, "{shader}: p = {p:e}");
     }
 }

@@ -6,7 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use partition_dpp::{Error, error::EstimateProblem, map::Termination, watch::Ended};
+use partition_dpp::{
+    Error,
+    error::{ErrorKind, EstimateProblem},
+    map::Termination,
+    watch::Ended,
+};
 
 /// The exit status of an interrupted program: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;
@@ -89,10 +94,8 @@ impl Failure {
     /// Exit status: 2 for bad input or output, 3 for a GPU, 4 for a budget, 130 for an interruption.
     pub(crate) fn status(&self) -> u8 {
         match self {
-            Failure::Library(
-                Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. },
-            )
-            | Failure::Budget { .. }
+            Failure::Library(error) if error.kind() == ErrorKind::Budget => 4,
+            Failure::Budget { .. }
             | Failure::Slow { .. }
             | Failure::Memory { .. }
             | Failure::Moves { .. }
@@ -130,10 +133,9 @@ impl Failure {
     /// Adds advice to errors that refuse a budget.
     pub(crate) fn advise(advice: impl Into<Cow<'static, str>>) -> impl Fn(Error) -> Self {
         let advice = advice.into();
-        move |source| match source {
-            Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. } => {
-                Failure::Budget { source, advice: advice.clone() }
-            }
+        move |source| match (&source, source.kind()) {
+            (Error::Estimate(_), _) => source.into(),
+            (_, ErrorKind::Budget) => Failure::Budget { source, advice: advice.clone() },
             _ => source.into(),
         }
     }

@@ -1,6 +1,6 @@
 //! The library's errors as Python's exceptions, with the same sentences.
 
-use partition_dpp::{Error, watch::Ended};
+use partition_dpp::{Error, error::ErrorKind, watch::Ended};
 use pyo3::{
     PyErr, PyResult,
     exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyTimeoutError, PyValueError},
@@ -16,12 +16,12 @@ pyo3::create_exception!(
 /// The exception of an error: `ValueError` unless it is about a file, a device, or time.
 pub(crate) fn exception(error: &Error) -> PyErr {
     let sentence = error.to_string();
-    match error {
-        Error::Io { .. } => PyOSError::new_err(sentence),
-        Error::Device(_) => PyRuntimeError::new_err(sentence),
-        Error::IllConditioned { .. } | Error::Eigen { .. } => IllConditioned::new_err(sentence),
-        Error::Ended(Ended::Interrupted) => PyKeyboardInterrupt::new_err(()),
-        Error::Ended(_) => PyTimeoutError::new_err(sentence),
+    match (error.kind(), error) {
+        (ErrorKind::Io, _) => PyOSError::new_err(sentence),
+        (ErrorKind::Device, _) => PyRuntimeError::new_err(sentence),
+        (ErrorKind::Numerics, _) => IllConditioned::new_err(sentence),
+        (_, Error::Ended(Ended::Interrupted)) => PyKeyboardInterrupt::new_err(()),
+        (ErrorKind::Ended, _) => PyTimeoutError::new_err(sentence),
         _ => PyValueError::new_err(sentence),
     }
 }

@@ -1,7 +1,9 @@
 //! Draws.
 
 use numpy::PyArray1;
-use partition_dpp::{Engine, Error, Law, Method, Samples, Watch, engine::Task, sample::Algorithm};
+use partition_dpp::{
+    Engine, Error, Law, Method, Samples, Watch, engine::Task, error::ErrorKind, sample::Algorithm,
+};
 use pyo3::{Borrowed, prelude::*};
 
 use crate::{
@@ -82,11 +84,12 @@ impl Way {
 
 /// Names estimated draws where exact ones would exceed a budget.
 fn advise(error: &Error) -> PyErr {
-    match error {
-        Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. } => {
+    match (error.kind(), error) {
+        (ErrorKind::Budget, Error::Estimate(_)) => exception(error),
+        (ErrorKind::Budget, _) => {
             refused(format!("{error}; the method \"estimated\" draws from a law with an estimated error"))
         }
-        other => exception(other),
+        _ => exception(error),
     }
 }
 

@@ -1,8 +1,10 @@
 //! The one error type of the library.
 
+mod kind;
 mod problems;
 pub(crate) mod words;
 
+pub use kind::ErrorKind;
 pub use problems::{
     ArrowProblem, DeviceProblem, EstimateProblem, KernelProblem, NpyProblem, StreamProblem, WeightProblem,
 };

@@ -10,6 +10,8 @@ mod ridge;
 mod row_inference;
 mod sets;
 
+use std::fmt;
+
 pub use part_counts::{EstimatedProbability, PartCounts};
 use ridge::RidgeInference;
 pub(crate) use row_inference::RowInference;
@@ -43,9 +45,17 @@ use crate::{
 /// assert!((marginals.value[0] - 2.0 / 2.25).abs() < marginals.error + 1e-12);
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
 pub struct Inference {
     of: Of,
+}
+
+impl fmt::Debug for Inference {
+    /// What it is, without its matrices.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut inference = f.debug_struct("Inference");
+        let log_z = self.log_partition_function();
+        inference.field("log_z", &log_z).field("engine", &self.engine()).finish_non_exhaustive()
+    }
 }
 
 /// What the law is of.

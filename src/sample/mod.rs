@@ -62,13 +62,23 @@ use crate::{
 /// It is a [`rand::distr::Distribution`] over [`Subset`]; [`sample_many`](Sampler::sample_many)
 /// draws on all threads and counts proposals. Cloning is cheap. A sampler owns what it draws
 /// from: it can be kept, and sent to other threads.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Sampler {
     law: Arc<Law>,
     included: Arc<[u32]>,
     plan: Option<Plan>,
     engine: EngineInfo,
     law_error: f64,
+}
+
+impl fmt::Debug for Sampler {
+    /// What it is, without its tables.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { engine, law_error, .. } = self;
+        let mut sampler = f.debug_struct("Sampler");
+        sampler.field("algorithm", &self.algorithm()).field("engine", engine).field("law_error", law_error);
+        sampler.finish_non_exhaustive()
+    }
 }
 
 /// Which algorithm draws the subsets.

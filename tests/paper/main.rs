@@ -13,6 +13,7 @@ mod common;
 
 mod algorithm_2;
 mod characteristic_polynomial;
+mod choice;
 mod conditionals;
 mod facts;
 mod interpolation_nodes;

@@ -62,3 +62,15 @@ fn clones_draw_the_same_on_other_threads() {
         assert_eq!(there.subsets(), sampler.sample_many(20, 9).subsets(), "{name}");
     }
 }
+
+/// What is printed does not grow with the data.
+#[test]
+fn handles_print_as_a_line() {
+    let features = Features::from_rows(2_000, 8, normals(16_000, 3)).unwrap();
+    let dpp = KDpp::new(&features, 4).unwrap();
+    let sampler = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap();
+    let inference = dpp.inference(&Engine::cpu()).unwrap();
+    for printed in [format!("{sampler:?}"), format!("{inference:?}"), format!("{features:?}")] {
+        assert!(printed.len() < 500, "{printed}");
+    }
+}

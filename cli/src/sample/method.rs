@@ -1,6 +1,6 @@
 //! The method that draws.
 
-use partition_dpp::{Engine, Error, Law, Method, PartitionDpp, Sampler, SamplerOptions};
+use partition_dpp::{Engine, Law, Method, PartitionDpp, Sampler, SamplerOptions, error::ErrorKind};
 
 use super::{
     answer::{Planned, PlannedDrawer},
@@ -96,8 +96,8 @@ pub(super) fn sampler(
         Law::Quota(dpp) if dpp.quota().exact_counts().is_none() => dpp.sampler(unlimited, engine),
         _ => law.sampler(options, engine),
     };
-    sampler.map_err(|source| match source {
-        Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. } => {
+    sampler.map_err(|source| match source.kind() {
+        ErrorKind::Budget => {
             let advice = arguments.estimate.ways_left(law, engine);
             Failure::Budget { source, advice }
         }

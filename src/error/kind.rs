@@ -1,0 +1,57 @@
+//! What errors have in common.
+
+use super::Error;
+
+/// What went wrong, and so what may help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input breaks a rule.
+    Input,
+    /// The question is well-formed, but no set answers it.
+    Infeasible,
+    /// The answer would cost more than a budget allows.
+    Budget,
+    /// Rounding leaves too few digits.
+    Numerics,
+    /// A watch ended the work.
+    Ended,
+    /// A GPU failed, or there is none.
+    Device,
+    /// A file or a stream cannot be read.
+    Io,
+}
+
+impl Error {
+    /// What went wrong.
+    ///
+    /// ```
+    /// use partition_dpp::{Features, KDpp, error::ErrorKind};
+    /// let features = Features::from_rows(3, 1, vec![1.0, 2.0, 3.0]).unwrap();
+    /// assert_eq!(KDpp::new(&features, 2).unwrap_err().kind(), ErrorKind::Infeasible);
+    /// ```
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Infeasible { .. }
+            | Self::InfeasibleBeyondIncluded { .. }
+            | Self::SizeAboveRank { .. }
+            | Self::SizeAboveItems { .. }
+            | Self::SizeBelowIncluded { .. }
+            | Self::QuotaAbovePartSize { .. }
+            | Self::QuotaBelowIncluded { .. }
+            | Self::TotalOutsideRanges { .. }
+            | Self::DependentItems { .. } => ErrorKind::Infeasible,
+            Self::ProposalBudget { .. }
+            | Self::RangeProposalBudget { .. }
+            | Self::NodeBudget { .. }
+            | Self::DrawGivenUp { .. }
+            | Self::Estimate(_) => ErrorKind::Budget,
+            Self::IllConditioned { .. } | Self::Eigen { .. } | Self::LostDraw { .. } => ErrorKind::Numerics,
+            Self::Ended(_) => ErrorKind::Ended,
+            Self::Device(_) => ErrorKind::Device,
+            Self::Io { .. } => ErrorKind::Io,
+            _ => ErrorKind::Input,
+        }
+    }
+}

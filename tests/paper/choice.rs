@@ -1,0 +1,48 @@
+//! Where `Method::Auto` takes interpolation: over a grid of sizes, nowhere within its budgets.
+
+use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota};
+
+use crate::common::random::normals;
+
+/// Counts of so many parts: alike, one large, one small, and rising.
+fn quotas(parts: usize) -> Vec<Vec<usize>> {
+    let one = |count: usize, other: usize| (0..parts).map(|l| if l == 0 { count } else { other }).collect();
+    let rising = (0..parts).map(|l| 1 + l % 5).collect();
+    let mut quotas = vec![vec![1; parts], vec![2; parts], vec![4; parts], one(6, 1), one(1, 4), rising];
+    quotas.sort_unstable();
+    quotas.dedup();
+    quotas
+}
+
+/// The costs of a law of random rows, in parts of which so many items are spare.
+fn interpolates(dims: usize, quota: &[usize], spare: usize) -> bool {
+    let labels: Vec<usize> = quota.iter().enumerate().flat_map(|(l, count)| vec![l; count + spare]).collect();
+    let items = labels.len();
+    let features = Features::from_rows(items, dims, normals(items * dims, 17)).unwrap();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quota = Quota::new(&partition, quota.to_vec()).unwrap();
+    let plan = PartitionDpp::new(&features, &partition, &quota).unwrap().plan(Method::Auto).unwrap();
+    plan.is_some_and(|plan| plan.method == Method::Interpolation)
+}
+
+#[test]
+fn rejection_is_cheaper_all_over_a_grid() {
+    let (mut cells, mut taken) = (0, Vec::new());
+    for parts in [1, 2, 3, 5, 8, 12] {
+        for quota in quotas(parts) {
+            let size: usize = quota.iter().sum();
+            for dims in [size, size + 1, 2 * size, 64, 192] {
+                for spare in [1, 2, 10, 60] {
+                    if dims >= size && (size + parts * spare) * dims < 60_000 {
+                        cells += 1;
+                        if interpolates(dims, &quota, spare) {
+                            taken.push((dims, quota.clone(), spare));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(cells > 400, "{cells}");
+    assert_eq!(taken, [], "of {cells}");
+}

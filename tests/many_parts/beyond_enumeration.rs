@@ -16,7 +16,7 @@ use crate::common::{
     stats, with_threads,
 };
 
-const DRAWS: u64 = 100_000;
+const DRAWS: u64 = 50_000;
 
 /// χ² of two samples of item counts, as a standard score. Counts of different items of one draw
 /// are nearly uncorrelated; their variance is π(1−π).
@@ -70,13 +70,13 @@ fn marginals_at_3000_items_agree_with_an_independent_sampler() {
             // Negative control: the same counts shifted by one item of the same part.
             let mut shifted = ours.clone();
             shifted.rotate_right(parts);
-            assert!(homogeneity(&shifted, &reference, DRAWS as f64) > 50.0);
+            assert!(homogeneity(&shifted, &reference, DRAWS as f64) > 30.0);
         }
         // Part by part: the share of each part's heavier half.
         for part in 0..parts {
             let members = partition.members(part);
             let heavy = |counts: &[f64]| -> f64 {
-                members.iter().map(|&i| i as usize).filter(|&i| reference[i] > 166.0).map(|i| counts[i]).sum()
+                members.iter().map(|&i| i as usize).filter(|&i| reference[i] > 83.0).map(|i| counts[i]).sum()
             };
             let share = heavy(&ours) / (5.0 * DRAWS as f64);
             let expected = heavy(&reference) / (5.0 * DRAWS as f64);

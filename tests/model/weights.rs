@@ -16,7 +16,7 @@ use crate::common::{
     enumerable_cases, stats,
 };
 
-const EFFORT: Effort = Effort { draws: 4_000, draws_by_nodes: 400, paths: 2, solvers: true };
+const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 200, paths: 1, solvers: true };
 
 /// The known answers, with these weights.
 fn problems(scale: f64, constraint: impl Fn(&Case) -> Constraint) -> Vec<(String, Problem)> {

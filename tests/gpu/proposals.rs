@@ -237,7 +237,7 @@ fn p_values(gpu: &Gpu, draws: u64) -> Vec<(String, f64)> {
 #[test]
 fn draws_follow_the_law() {
     // A software device makes some ten thousand proposals a second.
-    for (precision, draws) in [(Precision::F32, 60_000), (Precision::F64, 20_000)] {
+    for (precision, draws) in [(Precision::F32, 30_000), (Precision::F64, 10_000)] {
         let Some(gpu) = gpu(precision) else { return };
         let found = p_values(&gpu, draws);
         for (name, p) in &found {

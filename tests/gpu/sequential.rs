@@ -177,9 +177,9 @@ fn margins_are_wide() {
     let Some(narrow) = patched(Precision::F32, &[("margin = 2.0 *", "margin = 0.2 *")]) else { return };
     let case = |name, items, dims, quota: &[usize], draws| problem(name, items, dims, quota, draws);
     let problems = vec![
-        case("margins", 400, 37, &[3, 2, 4, 1, 2, 3], 1500),
-        case("margins of many", 600, 64, &[5; 9], 150),
-        Problem { draws: 1000, ..lopsided("margins of a common mean", (300, 30, 23), &[2, 1, 3, 2, 2]) },
+        case("margins", 400, 37, &[3, 2, 4, 1, 2, 3], 500),
+        case("margins of many", 600, 64, &[5; 9], 50),
+        Problem { draws: 300, ..lopsided("margins of a common mean", (300, 30, 23), &[2, 1, 3, 2, 2]) },
     ];
     Expected::of(problems, Precision::F32).conform(&narrow, 0.05);
 }

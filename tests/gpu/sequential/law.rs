@@ -79,14 +79,14 @@ fn proposals(problem: &Problem, law: &Law, log_z: f64, engine: &Engine) -> Law {
     let partition = Partition::from_labels(&problem.labels).unwrap();
     let quota = Quota::new(&partition, &problem.quota).unwrap();
     let dpp = PartitionDpp::new(&problem.features, &partition, &quota).unwrap();
-    let weighted = dpp.importance_sampler(engine).unwrap().sample_many(60_000, 1);
+    let weighted = dpp.importance_sampler(engine).unwrap().sample_many(30_000, 1);
     let logs: BTreeMap<Vec<usize>, f64> = weighted
         .subsets()
         .iter()
         .zip(weighted.log_weights())
         .map(|(subset, &log)| (subset.as_slice().to_vec(), log))
         .collect();
-    assert!(logs.len() * 100 >= law.len() * 99, "{} of {} sets", logs.len(), law.len());
+    assert!(logs.len() * 100 >= law.len() * 97, "{} of {} sets", logs.len(), law.len());
     let of = |(set, p): (&Vec<usize>, &f64)| Some((set.clone(), p * (log_z - logs.get(set)?).exp()));
     law.iter().filter_map(of).collect()
 }

@@ -21,6 +21,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "few are held at a time")]
 pub enum Law {
     /// Sets of any size.
     AnySize(Dpp),

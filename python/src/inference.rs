@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use numpy::PyArray1;
-use partition_dpp::{Engine, Estimate, Subset, engine::Task};
+use partition_dpp::{Estimate, Subset, engine::Task};
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::{engines::EngineChoice, errors::OrRaise, interruptible::flagged, models::Model, rows};

@@ -76,9 +76,10 @@ impl Model {
             }
             _ => features,
         };
+        let ridge = given.ridge;
         let made = interruptible(given.rows.py(), None, |_| {
-            let law = Law::new(&features, sets, given.ridge)?;
-            let law = match (&scored, given.ridge) {
+            let law = Law::new(&features, sets, ridge)?;
+            let law = match (&scored, ridge) {
                 (Some(Scored { scores, diversity }), Some(_)) => law.with_scores(scores, *diversity)?,
                 _ => law,
             };

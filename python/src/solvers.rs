@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use partition_dpp::{
-    Dpp, Engine, KDpp, PartitionDpp,
+    Dpp, Engine, KDpp, Law, PartitionDpp,
     engine::Task,
     map::{
         BranchAndBound, LazyGreedy, LocalSearch, Restarts, Softmax, Solver, SymmetricGreedy, Termination,

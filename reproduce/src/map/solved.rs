@@ -55,15 +55,16 @@ pub(super) fn solve_size(features: &Features, size: usize, effort: Effort) -> Re
 
 /// Runs all solvers on a model.
 pub(super) fn solve(model: &impl Objective, size: usize, effort: Effort) -> Result<Solved, Failure> {
-    let engine = Engine::cpu().watched(&effort.watch);
+    let Effort { restarts, seed, limit, exact, watch } = effort;
+    let engine = Engine::cpu().watched(&watch);
     let greedy = LazyGreedy::default().solve(model, &engine)?;
     let climbed = LocalSearch::default().solve(model, &engine)?;
-    let again = LocalSearch::default().with_restarts(Restarts::Count(effort.restarts)).with_seed(effort.seed);
+    let again = LocalSearch::default().with_restarts(Restarts::Count(restarts)).with_seed(seed);
     let again = again.solve(model, &engine)?;
-    let bound = UpperBound::default().with_time_limit(effort.limit);
+    let bound = UpperBound::default().with_time_limit(limit);
     let mut upper_bound = bound.certify(model, &engine)?.upper_bound;
     let mut optimal = None;
-    if effort.exact {
+    if exact {
         let best = BranchAndBound::default().solve(model, &engine)?;
         if best.termination == Termination::Optimal {
             optimal = Some(best.log_det);

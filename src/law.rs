@@ -114,7 +114,9 @@ impl Law {
         match self {
             Self::Ridge(dpp) => Ok(Self::Ridge(dpp.with_scores(scores, diversity)?)),
             Self::IndependentRidge(dpp) => Ok(Self::IndependentRidge(dpp.with_scores(scores, diversity)?)),
-            _ => Err(Error::NotForLaw { what: "a score of its own", law: "a law without a ridge" }),
+            _ => {
+                Err(Error::NotForLaw("without a ridge, the rows have the scores: give them to the features"))
+            }
         }
     }
 
@@ -159,7 +161,7 @@ impl Law {
             Self::Quota(dpp) => dpp.inference(engine),
             Self::Ridge(dpp) => dpp.inference(engine),
             Self::Independent(_) | Self::IndependentRidge(_) => {
-                Err(Error::NotForLaw { what: "inference", law: "parts by themselves" })
+                Err(Error::NotForLaw("there is no inference for parts by themselves"))
             }
         }
     }

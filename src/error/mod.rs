@@ -142,13 +142,8 @@ pub enum Error {
         what: &'static str,
     },
     /// A question that a law does not answer.
-    #[error("{what} is not known for {law}")]
-    NotForLaw {
-        /// What was asked for.
-        what: &'static str,
-        /// Of which law.
-        law: &'static str,
-    },
+    #[error("{0}")]
+    NotForLaw(&'static str),
     /// A subset size or a whole quota is zero.
     #[error("{what} is zero: there is nothing to choose")]
     Nothing {
@@ -164,14 +159,6 @@ pub enum Error {
         found: String,
         /// Those of the first shard.
         expected: String,
-    },
-    /// A chain has too few draws for diagnostics.
-    #[error("{draws} draws of a chain are too few for diagnostics of its mixing: {needed} are needed")]
-    TooFewDraws {
-        /// Draws of the shortest chain.
-        draws: usize,
-        /// Draws needed.
-        needed: usize,
     },
     /// A range of counts begins above its end.
     #[error("the range of part {part} is empty: no count is at least {low} and at most {high}")]

@@ -42,7 +42,9 @@ impl Inference {
     pub fn log_probability_of_items(&self, copies: &LabelCopies, items: &Subset) -> Result<Estimate<f64>> {
         match &self.of {
             Of::Rows(of) => of.sets.log_probability_of_items(copies, items),
-            Of::Ridge(_) => Err(Error::NotForLaw { what: "a set with labels left open", law: "a ridge" }),
+            Of::Ridge(_) => {
+                Err(Error::NotForLaw("with a ridge, a set has no probability whose labels are left open"))
+            }
         }
     }
 }

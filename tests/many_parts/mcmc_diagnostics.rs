@@ -3,6 +3,7 @@
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
     Engine, Error, Features, Partition, PartitionDpp, Quota,
+    error::EstimateProblem,
     mcmc::{Convergence, McmcOptions, Thinning},
 };
 
@@ -91,7 +92,11 @@ fn a_constant_is_known_at_once() {
 #[test]
 fn too_few_draws_are_refused() {
     let few = [vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], vec![0.0; 100]];
-    assert_error!(Convergence::of(&few), Error::TooFewDraws { draws: 7, needed: 8 }, ["7 draws"]);
+    assert_error!(
+        Convergence::of(&few),
+        Error::Estimate(EstimateProblem::TooFewDraws { draws: 7, needed: 8 }),
+        ["7 draws"]
+    );
     let none: [Vec<f64>; 0] = [];
     assert_error!(Convergence::of(&none), Error::Empty { .. }, ["chains"]);
     assert!(Convergence::of(&[[1.0, 2.0, 0.0, 4.0, 1.0, 3.0, 2.0, 2.0]]).is_ok());
@@ -130,7 +135,11 @@ fn a_run_reports_all_of_it() {
         assert!(found.moves[0].acceptance() > 0.5);
         let own = Convergence::of(&(0..4).map(|chain| samples.log_dets(chain)).collect::<Vec<_>>()).unwrap();
         assert_eq!(own, found.log_det);
-        assert_error!(chains.run(31, 6).diagnostics(), Error::TooFewDraws { draws: 7, .. }, ["7 draws"]);
+        assert_error!(
+            chains.run(31, 6).diagnostics(),
+            Error::Estimate(EstimateProblem::TooFewDraws { draws: 7, .. }),
+            ["7 draws"]
+        );
     });
 }
 

@@ -17,6 +17,7 @@ mod condition_ranks;
 mod conditioning;
 mod infeasible;
 mod kernel_zeros;
+mod law;
 mod range_limits;
 mod ridge;
 mod ridge_inference;

@@ -20,6 +20,14 @@ pub enum EstimateProblem {
         /// The most that it may be.
         trusted: f64,
     },
+    /// A chain has too few draws for diagnostics.
+    #[error("{draws} draws of a chain are too few for diagnostics of its mixing: {needed} are needed")]
+    TooFewDraws {
+        /// Draws of the shortest chain.
+        draws: usize,
+        /// Draws needed.
+        needed: usize,
+    },
     /// More Markov chains than run together.
     #[error("{chains} chains are more than the {limit} that run together; ask for fewer")]
     TooManyChains {

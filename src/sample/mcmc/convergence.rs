@@ -1,6 +1,6 @@
 //! Convergence diagnostics of a quantity: split-R̂, effective draws, autocorrelation time.
 
-use crate::{Error, Result};
+use crate::{Error, Result, error::EstimateProblem};
 
 /// The fewest draws per chain that can be diagnosed.
 const FEWEST: usize = 8;
@@ -60,13 +60,13 @@ impl Convergence {
     /// From the values of each chain, in order; longer chains are cut to the shortest.
     ///
     /// # Errors
-    /// [`Error::TooFewDraws`] for fewer than eight draws of a chain, [`Error::Empty`] without chains.
+    /// [`EstimateProblem::TooFewDraws`] for fewer than eight draws of a chain, [`Error::Empty`] without chains.
     pub fn of<S: AsRef<[f64]>>(chains: &[S]) -> Result<Self> {
         let Some(draws) = chains.iter().map(|chain| chain.as_ref().len()).min() else {
             return Err(Error::Empty { what: "the list of chains" });
         };
         if draws < FEWEST {
-            return Err(Error::TooFewDraws { draws, needed: FEWEST });
+            return Err(EstimateProblem::TooFewDraws { draws, needed: FEWEST }.into());
         }
         let half = draws / 2;
         // An odd number leaves out the draw in the middle.

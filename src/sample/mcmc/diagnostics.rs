@@ -75,7 +75,7 @@ impl ChainSamples {
     /// O(pN) for every lag that is correlated, N the number of draws.
     ///
     /// # Errors
-    /// [`Error::TooFewDraws`](crate::Error::TooFewDraws) for fewer than eight draws of a chain.
+    /// [`EstimateProblem::TooFewDraws`](crate::error::EstimateProblem::TooFewDraws) for fewer than eight draws of a chain.
     pub fn diagnostics(&self) -> Result<ChainDiagnostics> {
         let of_observable = |at: usize| {
             let series: Vec<Vec<f64>> = (0..self.chains()).map(|chain| self.series(chain, at)).collect();

@@ -1,6 +1,6 @@
 //! What errors have in common.
 
-use super::Error;
+use super::{Error, EstimateProblem};
 
 /// What went wrong, and so what may help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,8 @@ impl Error {
             | Self::QuotaBelowIncluded { .. }
             | Self::TotalOutsideRanges { .. }
             | Self::DependentItems { .. } => ErrorKind::Infeasible,
+            // A question about draws, and no cost of theirs.
+            Self::Estimate(EstimateProblem::TooFewDraws { .. }) => ErrorKind::Input,
             Self::ProposalBudget { .. }
             | Self::RangeProposalBudget { .. }
             | Self::NodeBudget { .. }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Dimensions of all rows.
-const DIMS: usize = 64;
+pub(in crate::engine) const DIMS: usize = 64;
 /// Rows that stay in the cache of a core.
 const BLOCK: usize = 2048;
 /// Rows in single precision that no cache holds: 64 MiB.
@@ -60,7 +60,8 @@ fn shortest(run: impl Fn() -> Result<()>) -> Result<f64> {
     Ok(best.max(1e-9))
 }
 
-fn features(rows: usize) -> Result<Features> {
+/// Rows of small numbers, none of which are alike.
+pub(in crate::engine) fn features(rows: usize) -> Result<Features> {
     let values: Vec<f32> =
         (0..rows * DIMS).map(|at| (at * 40_503 % 65_521) as f32 / 65_521.0 - 0.5).collect();
     Features::from_rows(rows, DIMS, values)

@@ -10,6 +10,8 @@ use std::fmt;
 
 pub use job::{Job, Task};
 #[cfg(feature = "gpu")]
+pub(super) use measured::{DIMS, features};
+#[cfg(feature = "gpu")]
 pub(super) use rates::{Compared, OPENING, Seconds};
 pub use rates::{GpuRates, Rates};
 

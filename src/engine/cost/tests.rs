@@ -61,7 +61,7 @@ fn nodes_cross_over_where_a_hand_calculation_says() {
     assert!((found / 6142.0 - 1.0).abs() < 0.01, "{found}");
 }
 
-/// More rows, or an open GPU, never make the CPU the better one.
+/// More rows never take less time, and a GPU that is open never takes more.
 #[test]
 fn every_task_grows_with_its_rows() {
     for task in TASKS {

@@ -9,10 +9,10 @@ use faer::Mat;
 
 use super::{AdapterSummary, Gpu, copy_rate};
 use crate::{
-    Features, Result,
+    Result,
     engine::{
         Items, Rows, Verbs,
-        cost::{GpuRates, OPENING, Rates},
+        cost::{DIMS, GpuRates, OPENING, Rates, features},
     },
 };
 
@@ -42,8 +42,6 @@ pub(super) fn of(gpu: &Gpu) -> Result<Rates> {
     Ok(rates)
 }
 
-/// Dimensions of the rows.
-const DIMS: usize = 64;
 /// Rows of a submission that does next to nothing.
 const FEW: usize = 64;
 /// Rows that are brought to the device: 16 MiB in single precision.
@@ -79,14 +77,6 @@ fn shortest(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
         best = best.min(start.elapsed().as_secs_f64());
     }
     Ok(best)
-}
-
-/// Rows of small numbers, none of which are alike.
-fn features(rows: usize) -> Result<Features> {
-    #[expect(clippy::cast_precision_loss, reason = "digits")]
-    let values: Vec<f32> =
-        (0..rows * DIMS).map(|at| (at * 40_503 % 65_521) as f32 / 65_521.0 - 0.5).collect();
-    Features::from_rows(rows, DIMS, values)
 }
 
 /// An update of few gains, and the wait for the largest.

@@ -1,4 +1,4 @@
-//! Every algorithm on a graphics device: exact answers, laws of draws, sets, and proof that the work was done there.
+//! Every algorithm on a graphics device: exact answers, sets, and proof that the work was done there.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
@@ -11,7 +11,7 @@ use partition_dpp::{
     },
 };
 
-use crate::common::{Case, engines::gpu, enumerable_cases, known_answers, random::normals, stats};
+use crate::common::{Case, engines::gpu, enumerable_cases, known_answers, random::normals};
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 
@@ -104,43 +104,6 @@ fn marginals_from_many_nodes() {
         println!("{precision}: marginals off by {worst:.1e}, said {:.1e}", found.error);
         assert!(worst <= found.error + expected.error, "{worst:e}, said {:e}", found.error);
         assert!(worst <= if precision == Precision::F32 { 1e-5 } else { 1e-12 }, "{worst:e}");
-    }
-}
-
-#[test]
-fn draws_follow_the_law() {
-    // Trials by leverage are drawn in batches, of which `proposals.rs` makes more.
-    const WAYS: [(Projection, u64); 2] = [(Projection::Leverage, 1_000), (Projection::Elementary, 4_000)];
-    for precision in PRECISIONS {
-        let Some(gpu) = gpu(precision) else { return };
-        let cases = enumerable_cases();
-        for case in &cases {
-            let (features, partition, quota) = model(case);
-            let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
-            for (way, draws) in WAYS {
-                let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-                let sampler = dpp
-                    .sampler(SamplerOptions::from(Method::Rejection).with_projection(way), &gpu.engine())
-                    .unwrap();
-                assert_eq!(sampler.engine(), &gpu.engine().info());
-                let samples = sampler.sample_many(draws, 2016);
-                let p = stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), &law);
-                assert!(
-                    p > stats::ALPHA / (4 * cases.len()) as f64,
-                    "{} in {precision}: p = {p:e}",
-                    case.name
-                );
-                // Draws are made by the host, from leverages of which only sizes matter.
-                assert!(
-                    sampler.law_error() < 1e-9,
-                    "{} in {precision}: {:e}",
-                    case.name,
-                    sampler.law_error()
-                );
-            }
-        }
-        let ran = gpu.dispatches();
-        assert!(ran.iter().find(|(verb, _)| *verb == "row_forms").unwrap().1 > 0, "{ran:?}");
     }
 }
 

@@ -66,7 +66,7 @@ fn same_exchanges(tested: &Tested) {
 }
 
 fn same_sets(tested: &Tested) {
-    for (items, dims, quota) in [(600, 10, &[3, 3][..]), (2000, 20, &[5, 4, 6]), (900, 12, &[4, 4, 4])] {
+    for (items, dims, quota) in [(600, 10, &[3, 3][..]), (900, 20, &[5, 4, 6]), (900, 12, &[4, 4, 4])] {
         let features = Features::from_rows(items, dims, normals(items * dims, 23)).unwrap();
         let labels: Vec<usize> = (0..items).map(|item| (item + item / 5) % quota.len()).collect();
         let expected = search(&features, &labels, quota, FEW, &Engine::cpu());

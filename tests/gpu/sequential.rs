@@ -59,17 +59,17 @@ fn lopsided(name: &'static str, (items, dims, rank): (usize, usize, usize), quot
             out.iter_mut().zip(turn).for_each(|(out, turn)| *out += (x + 8.0 * mean) * turn);
         }
     }
-    problem_of(name, (items, dims), values, quota, 150)
+    problem_of(name, (items, dims), values, quota, 60)
 }
 
 fn problems() -> Vec<Problem> {
     let mut problems = vec![
-        problem("small", 60, 6, &[1, 2], 500),
-        problem("two items", 90, 5, &[2], 300),
-        problem("many parts", 400, 24, &[1; 12], 300),
-        problem("parts of several", 400, 37, &[3, 2, 4, 1, 2, 3], 200),
-        problem("widest", 900, 128, &[2; 11], 40),
-        problem("as many as fit", 600, 64, &[5; 9], 40),
+        problem("small", 60, 6, &[1, 2], 300),
+        problem("two items", 90, 5, &[2], 200),
+        problem("many parts", 400, 24, &[1; 12], 60),
+        problem("parts of several", 400, 37, &[3, 2, 4, 1, 2, 3], 60),
+        problem("widest", 900, 128, &[2; 11], 8),
+        problem("as many as fit", 600, 64, &[5; 9], 8),
         lopsided("common mean", (300, 30, 23), &[2, 1, 3, 2, 2]),
     ];
     // Of every row two copies, with very unequal lengths.
@@ -78,7 +78,7 @@ fn problems() -> Vec<Problem> {
     for (i, row) in values.chunks_exact_mut(dims).enumerate() {
         row.iter_mut().for_each(|x| *x *= [1.0, 1e-3, 30.0][i % 3]);
     }
-    problems.push(problem_of("copies", (items, dims), values, &[2, 2, 1], 300));
+    problems.push(problem_of("copies", (items, dims), values, &[2, 2, 1], 200));
     problems
 }
 
@@ -177,9 +177,9 @@ fn margins_are_wide() {
     let Some(narrow) = patched(Precision::F32, &[("margin = 2.0 *", "margin = 0.2 *")]) else { return };
     let case = |name, items, dims, quota: &[usize], draws| problem(name, items, dims, quota, draws);
     let problems = vec![
-        case("margins", 400, 37, &[3, 2, 4, 1, 2, 3], 500),
-        case("margins of many", 600, 64, &[5; 9], 50),
-        Problem { draws: 300, ..lopsided("margins of a common mean", (300, 30, 23), &[2, 1, 3, 2, 2]) },
+        case("margins", 400, 37, &[3, 2, 4, 1, 2, 3], 200),
+        case("margins of many", 600, 64, &[5; 9], 20),
+        Problem { draws: 150, ..lopsided("margins of a common mean", (300, 30, 23), &[2, 1, 3, 2, 2]) },
     ];
     Expected::of(problems, Precision::F32).conform(&narrow, 0.05);
 }

@@ -79,7 +79,7 @@ fn near_ties_are_decided_by_the_host() {
         assert!((20..200).contains(&left), "{left} in {precision}");
         conform(&forced, &problems()[..4], 1.0);
         let Some(narrow) = patched(precision, "(4.0 * sqrt", "0.1 * (4.0 * sqrt") else { return };
-        conform(&narrow, &[service(2_000), copies()], doubts(precision));
+        conform(&narrow, &[service(500), copies()], doubts(precision));
     }
 }
 

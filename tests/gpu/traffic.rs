@@ -130,7 +130,7 @@ fn fifty_picks_are_three_submissions() {
     for precision in PRECISIONS {
         let options = patient(precision);
         let Some(gpu) = open(&options, "graphics device") else { return };
-        let (items, dims) = (100_000, 64);
+        let (items, dims) = (20_000, 64);
         // Some fifty gains exceed 1.
         let values: Vec<f32> = normals(items * dims, 9).iter().map(|&x| 0.18 * x as f32).collect();
         let features = Features::from_rows(items, dims, values).unwrap();
@@ -138,6 +138,9 @@ fn fifty_picks_are_three_submissions() {
         let under = |quota: &Quota| PartitionDpp::new(&features, &partition, quota).unwrap();
         let fixed = Quota::new(&partition, [16, 17, 17]).unwrap();
         assert_three_submissions(&under(&fixed), &gpu, 50..=50);
+        if precision == Precision::F64 {
+            continue;
+        }
         let of_a_size = Quota::new(&partition, [0..=9, 10..=30, 20..=99]).unwrap().with_total(50).unwrap();
         assert_three_submissions(&under(&of_a_size), &gpu, 50..=50);
         let of_any_size = Quota::new(&partition, [0..=9, 10..=99, 20..=99]).unwrap();
@@ -153,15 +156,16 @@ struct Problem {
 }
 
 /// So many that whitened rows are not kept on the host.
-const ITEMS: usize = 600_000;
+const MANY: usize = 600_000;
+const ITEMS: usize = 20_000;
 const DIMS: usize = 16;
 const PARTS: usize = 4;
 
 impl Problem {
-    fn new() -> Self {
-        let values: Vec<f32> = normals(ITEMS * DIMS, 12).iter().map(|&x| x as f32).collect();
-        let features = Features::from_rows(ITEMS, DIMS, values).unwrap();
-        let labels: Vec<usize> = (0..ITEMS).map(|item| item % PARTS).collect();
+    fn new(items: usize) -> Self {
+        let values: Vec<f32> = normals(items * DIMS, 12).iter().map(|&x| x as f32).collect();
+        let features = Features::from_rows(items, DIMS, values).unwrap();
+        let labels: Vec<usize> = (0..items).map(|item| item % PARTS).collect();
         Self { features, partition: Partition::from_labels(&labels).unwrap() }
     }
 
@@ -173,11 +177,10 @@ impl Problem {
 
 /// Asserts the most that an algorithm may send home and wait for in f64, with the features on the device.
 #[track_caller]
-fn assert_traffic(what: &str, downloaded: u64, waits: u64, run: impl Fn(&Problem, &Gpu)) {
-    let problem = Problem::new();
+fn assert_traffic(what: &str, problem: &Problem, downloaded: u64, waits: u64, run: impl Fn(&Problem, &Gpu)) {
     let Some(gpu) = gpu(Precision::F64) else { return };
-    run(&problem, &gpu);
-    let traffic = traffic_of(&gpu, || run(&problem, &gpu));
+    run(problem, &gpu);
+    let traffic = traffic_of(&gpu, || run(problem, &gpu));
     println!("{what}: {traffic:?}");
     assert!(traffic.downloaded <= downloaded, "{what}: {traffic:?}");
     assert!(traffic.waits <= waits, "{what}: {traffic:?}");
@@ -186,12 +189,16 @@ fn assert_traffic(what: &str, downloaded: u64, waits: u64, run: impl Fn(&Problem
 /// Bytes of a Gram matrix of every part, twice: with its rounding.
 const GRAMS: u64 = (16 * PARTS * DIMS * DIMS) as u64;
 /// Bytes of a number for every row.
-const NUMBERS: u64 = 8 * ITEMS as u64;
+fn numbers(items: usize) -> u64 {
+    8 * items as u64
+}
 
 #[test]
 fn set_up_sends_gram_matrices_and_a_number_per_row() {
-    for (method, numbers) in [(Method::Rejection, 1), (Method::Interpolation, 1)] {
-        assert_traffic(&format!("set-up of {method:?}"), 2 * GRAMS + numbers * NUMBERS, 4, |problem, gpu| {
+    for (method, items) in [(Method::Rejection, MANY), (Method::Interpolation, ITEMS)] {
+        let problem = Problem::new(items);
+        let what = format!("set-up of {method:?}");
+        assert_traffic(&what, &problem, 2 * GRAMS + numbers(items), 4, |problem, gpu| {
             problem.model().sampler(method, &gpu.engine()).unwrap();
         });
     }
@@ -199,7 +206,7 @@ fn set_up_sends_gram_matrices_and_a_number_per_row() {
 
 #[test]
 fn inference_sends_sums_of_inverses_and_a_number_per_row() {
-    let problem = Problem::new();
+    let problem = Problem::new(ITEMS);
     let refused = problem.model().with_node_budget(1.0).inference(&Engine::cpu());
     let Err(Error::NodeBudget { nodes, .. }) = refused else { panic!("{refused:?}") };
     assert!(nodes > 100.0, "inverses of {nodes} nodes would be more than what is sent");
@@ -212,10 +219,10 @@ fn inference_sends_sums_of_inverses_and_a_number_per_row() {
         println!("{precision}, {nodes} nodes: {traffic:?}");
         // In single precision lengths of rows, too, which bound the error.
         let waits = if precision == Precision::F64 { 2 } else { 3 };
-        assert!(traffic.downloaded <= GRAMS + of_nodes + NUMBERS + 64, "{traffic:?}");
+        assert!(traffic.downloaded <= GRAMS + of_nodes + numbers(ITEMS) + 64, "{traffic:?}");
         assert!(traffic.waits <= waits, "{traffic:?}");
     }
-    assert_traffic("inference", 3 * GRAMS + 2 * of_nodes + NUMBERS, 4, |problem, gpu| {
+    assert_traffic("inference", &problem, 3 * GRAMS + 2 * of_nodes + numbers(ITEMS), 4, |problem, gpu| {
         problem.model().inference(&gpu.engine()).unwrap().inclusion_probabilities().unwrap();
     });
 }
@@ -243,7 +250,7 @@ fn a_small_part_sends_blocks_of_inverses() {
 
 #[test]
 fn a_local_search_sends_swaps_and_the_items_that_matter_in_exchanges() {
-    assert_traffic("local search", 1 << 13, 6, |problem, gpu| {
+    assert_traffic("local search", &Problem::new(ITEMS), 1 << 13, 6, |problem, gpu| {
         LocalSearch::default().solve(&problem.model(), &gpu.engine()).unwrap();
     });
 }
@@ -282,7 +289,7 @@ pub(crate) fn apart(part: f64) -> [[f64; 2]; 3] {
 fn swaps_are_a_wait_and_a_few_bytes_each() {
     for precision in PRECISIONS {
         let Some(gpu) = gpu(precision) else { return };
-        let (features, partition) = corners(100_000, 4, alike);
+        let (features, partition) = corners(20_000, 4, alike);
         let quota = Quota::each(&partition, 2).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let stats = LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap().stats;
@@ -300,31 +307,28 @@ fn swaps_are_a_wait_and_a_few_bytes_each() {
 
 #[test]
 fn many_swaps_are_a_few_waits() {
-    for precision in PRECISIONS {
-        let options = patient(precision);
-        let Some(gpu) = open(&options, "graphics device") else { return };
-        let (features, partition) = corners(4_000, 70, apart);
-        let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
-        let first = LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap();
-        let greedy = traffic_of(&gpu, || drop(Greedy::default().solve(&dpp, &gpu.engine()).unwrap()));
-        let traffic = traffic_of(&gpu, || {
-            assert_eq!(LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap().subset, first.subset);
-        }) - greedy;
-        let swaps = first.stats.swaps;
-        println!("{precision}: {swaps} swaps, {traffic:?}, {greedy:?}");
-        assert!(swaps >= 70, "{swaps}");
-        assert_eq!(first.subset, LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap().subset);
-        // Swaps, the first few by themselves; the best swap of numbers computed anew; the items that matter.
-        assert!(traffic.waits <= 2 + swaps / 64 + 3, "{traffic:?}");
-        assert!(traffic.downloaded <= 64 * swaps + (1 << 15), "{traffic:?}");
-    }
+    let Some(gpu) = open(&patient(Precision::F32), "graphics device") else { return };
+    let (features, partition) = corners(1_000, 70, apart);
+    let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
+    let first = LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap();
+    let greedy = traffic_of(&gpu, || drop(Greedy::default().solve(&dpp, &gpu.engine()).unwrap()));
+    let traffic = traffic_of(&gpu, || {
+        assert_eq!(LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap().subset, first.subset);
+    }) - greedy;
+    let swaps = first.stats.swaps;
+    println!("{swaps} swaps, {traffic:?}, {greedy:?}");
+    assert!(swaps >= 70, "{swaps}");
+    assert_eq!(first.subset, LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap().subset);
+    // Swaps, the first few by themselves; the best swap of numbers computed anew; the items that matter.
+    assert!(traffic.waits <= 2 + swaps / 64 + 3, "{traffic:?}");
+    assert!(traffic.downloaded <= 64 * swaps + (1 << 15), "{traffic:?}");
 }
 
 #[test]
 fn exchanges_of_two_parts_send_the_items_that_matter() {
     for precision in PRECISIONS {
         let Some(gpu) = gpu(precision) else { return };
-        let (features, labels) = traps(4, 25_000);
+        let (features, labels) = traps(4, 3_000);
         let stats = search(&features, &labels, &[1; 4], Restarts::None, &gpu.engine()).stats;
         let traffic = traffic_of(&gpu, || {
             search(&features, &labels, &[1; 4], Restarts::None, &gpu.engine());

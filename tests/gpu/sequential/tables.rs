@@ -21,13 +21,13 @@ use super::{PRECISIONS, few, patched, problem};
 use crate::common::engines::{gpu, open};
 
 #[test]
-fn ten_thousand_draws_are_one_submission_and_one_wait() {
+fn thousands_of_draws_are_one_submission_and_one_wait() {
     for precision in PRECISIONS {
         // Breaks for a watchdog are only for slower devices.
         let options =
             GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(100));
         let Some(gpu) = open(&options, "traffic") else { return };
-        let (rows, draws) = (300, 10_000);
+        let (rows, draws) = (300, 3_000);
         problem("traffic", rows, 9, &[1; 5], 0).sampled(&gpu.engine(), |sampler| {
             // Tables go up once: an entry of two words and a row for every item, and a Gram matrix for every part.
             let before = gpu.traffic();
@@ -42,7 +42,7 @@ fn ten_thousand_draws_are_one_submission_and_one_wait() {
             let added = gpu.traffic() - before;
             let made = sampler.batched_proposals().unwrap()[0] - made_before;
             println!("{precision}: {made} draws, {added:?}");
-            assert!(made > 10_000 && samples.subsets().len() == 10_000);
+            assert!(made > draws && samples.subsets().len() as u64 == draws);
             assert!(added.waits == 1 && added.submissions == 1 && added.dispatches == 1, "{added:?}");
             assert!(added.uploaded <= 64, "{added:?}");
             // Six words for every draw kept, of which some more are made than asked for.
@@ -55,13 +55,13 @@ fn ten_thousand_draws_are_one_submission_and_one_wait() {
 fn the_same_draws_in_instalments_and_without_a_device() {
     let Some(gpu) = gpu(Precision::F32) else { return };
     let case = &few()[3];
-    let whole = case.sampled(&gpu.engine(), |sampler| sampler.sample_many(300, 5));
+    let whole = case.sampled(&gpu.engine(), |sampler| sampler.sample_many(120, 5));
     case.sampled(&gpu.engine(), |sampler| {
         let mut found = sampler.sample_range(0..1, 5);
-        found.extend(sampler.sample_range(1..120, 5));
+        found.extend(sampler.sample_range(1..50, 5));
         drop(sampler.sample_range(0..3, 6));
         gpu.fake(Fault::Reset);
-        found.extend(sampler.sample_range(120..300, 5));
+        found.extend(sampler.sample_range(50..120, 5));
         assert_eq!(found.subsets(), whole.subsets());
         let [made, replayed] = sampler.batched_proposals().unwrap();
         assert!(made > replayed && replayed > 0);

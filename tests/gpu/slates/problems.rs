@@ -89,7 +89,7 @@ pub(super) fn copies() -> Problem {
         labels: (0..items).map(|item| item % (items / 4) % 3).collect(),
         ranges: vec![CountRange::from(0..=3); 3],
         size: 5,
-        requests: requests(items, 120, 300, 5),
+        requests: requests(items, 120, 80, 5),
         not_for_devices: 0,
     };
     // Of equal scores, in any order, and some items twice.
@@ -123,7 +123,7 @@ fn near_copies() -> Problem {
 
 /// Copies whose scores differ by parts in 10⁹.
 fn near_scores() -> Problem {
-    let mut problem = Problem { name: "near scores", not_for_devices: 300, ..copies() };
+    let mut problem = Problem { name: "near scores", not_for_devices: 80, ..copies() };
     for request in &mut problem.requests {
         request.candidates.truncate(120);
         let score = |item: &u32| 1e-9 * (item / 100) as f32;
@@ -134,7 +134,7 @@ fn near_scores() -> Problem {
 
 /// Rows whose entries are those of others in another order: they are as long, but for rounding.
 fn turned() -> Problem {
-    let mut problem = Problem { name: "turned", not_for_devices: 300, ..copies() };
+    let mut problem = Problem { name: "turned", not_for_devices: 80, ..copies() };
     let (items, dims) = (400, 9);
     let mut values: Vec<f32> =
         rows(items / 4, dims, 14).into_iter().map(|x| x as f32).collect::<Vec<_>>().repeat(4);
@@ -171,7 +171,7 @@ fn exact() -> Problem {
         labels: (0..items).map(|item| item % 4).collect(),
         ranges: [3, 1, 0, 2].map(|count| CountRange::from(count..=count)).into(),
         size: 6,
-        requests: requests(items, 90, 400, 10),
+        requests: requests(items, 90, 80, 10),
         not_for_devices: 0,
     }
 }
@@ -261,11 +261,7 @@ fn short() -> Problem {
     let (items, dims) = (2_000, 24);
     let mut values = rows(items, dims, 15);
     values[dims..].iter_mut().for_each(|x| *x *= 1e-7);
-    Problem {
-        name: "short rows",
-        features: Features::from_rows(items, dims, values).unwrap(),
-        ..service(200)
-    }
+    Problem { name: "short rows", features: Features::from_rows(items, dims, values).unwrap(), ..service(60) }
 }
 
 /// Requests of neighbours, and of items from everywhere.
@@ -282,7 +278,7 @@ pub(super) fn in_chunks() -> Problem {
 
 pub(super) fn problems() -> Vec<Problem> {
     vec![
-        service(1_000),
+        service(80),
         copies(),
         exact(),
         mixed(),
@@ -294,12 +290,12 @@ pub(super) fn problems() -> Vec<Problem> {
         large_scores(),
         nearest_scores(),
         short(),
-        shaped("one pick", [8, 1, 1, 5], 200),
-        shaped("all candidates", [12, 2, 6, 6], 200),
-        shaped("a whole tile", [7, 3, 4, 256], 60),
-        shaped("one more than a tile", [33, 3, 9, 257], 60),
-        shaped("several tiles", [5, 3, 4, 800], 60),
-        shaped("many columns", [300, 5, 20, 60], 40),
-        shaped("many parts", [20, 256, 9, 150], 60),
+        shaped("one pick", [8, 1, 1, 5], 60),
+        shaped("all candidates", [12, 2, 6, 6], 60),
+        shaped("a whole tile", [7, 3, 4, 256], 20),
+        shaped("one more than a tile", [33, 3, 9, 257], 20),
+        shaped("several tiles", [5, 3, 4, 800], 20),
+        shaped("many columns", [300, 5, 20, 60], 10),
+        shaped("many parts", [20, 256, 9, 150], 20),
     ]
 }

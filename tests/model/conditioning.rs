@@ -14,7 +14,7 @@ use crate::common::{
     stats,
 };
 
-const DRAWS: u64 = 20_000;
+const DRAWS: u64 = 15_000;
 /// More than there are χ² tests in this file.
 const CHECKS: f64 = 1000.0;
 

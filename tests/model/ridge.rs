@@ -45,8 +45,8 @@ fn known(
 #[test]
 fn features_with_a_ridge_under_every_law() {
     for law in laws() {
-        for (delta, scale) in [(0.5, 0.0), (1e-3, 1.0)] {
-            for (name, problem) in known(delta, scale, law) {
+        for (first, delta, scale) in [(0, 0.5, 0.0), (1, 1e-3, 1.0)] {
+            for (name, problem) in known(delta, scale, law).into_iter().skip(first).step_by(2) {
                 assert_right(&name, &problem, &examine(&problem, &Engine::cpu(), EFFORT, 1));
             }
         }

@@ -12,7 +12,7 @@ use crate::common::{
     stats, with_threads,
 };
 
-const DRAWS: u64 = 10_000;
+const DRAWS: u64 = 5_000;
 /// More than there are χ² tests in any one function here.
 const CHECKS: f64 = 1000.0;
 

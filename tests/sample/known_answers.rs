@@ -8,7 +8,7 @@ use partition_dpp::{
 
 use crate::common::{Case, enumerable_cases, oracle, oracle::Law, stats, with_threads};
 
-const DRAWS: u64 = 100_000;
+const DRAWS: u64 = 30_000;
 const WAYS: [Projection; 2] = [Projection::Leverage, Projection::Elementary];
 
 /// Draws with one and two threads, which must agree, and tests them against the law.

@@ -72,7 +72,7 @@ pub(crate) fn search_seeds(default: u64, problem: fn(u64) -> Problem) {
 
 #[test]
 fn search_on_the_cpu() {
-    search_seeds(2_000, generator::problem);
+    search_seeds(1_000, generator::problem);
 }
 
 /// The same problems with weights, of up to e^±15000.
@@ -85,7 +85,7 @@ fn search_with_weights() {
 /// With a ridge, most of them with more features than items, by features and as mixtures, with conditions.
 #[test]
 fn search_with_ridges() {
-    search_seeds(800, generator::ridged);
+    search_seeds(300, generator::ridged);
 }
 
 /// Seeds whose answers were wrong once, or refused without need.

@@ -67,8 +67,8 @@ pub use model::{Dpp, IndependentKDpps, KDpp, PartitionDpp, RidgeDpp, Sets};
 pub use sample::{ImportanceSampler, Method, Projection, Sampler, SamplerOptions, Samples, mcmc};
 pub use watch::Watch;
 
-/// Result with the library's [`Error`].
-pub type Result<T> = std::result::Result<T, Error>;
+/// Result with the library's [`Error`], unless another is named.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 mod sealed {
     pub trait Sealed {}

@@ -19,6 +19,8 @@ pub struct Progress {
     pub step: Step,
     /// Number of steps done.
     pub steps: u64,
+    /// Number of steps in all, if it is known: of draws and of requests.
+    pub total: Option<u64>,
     /// ln det of the best set so far; −∞ if the work does not search for a set.
     pub log_det: f64,
     /// Upper bound on ln det of every set, if one is known.
@@ -63,15 +65,15 @@ pub enum Ended {
 /// [`Error::Ended`](crate::Error::Ended).
 ///
 /// Only deadlines and reports read a clock. wasm32-unknown-unknown has none, and [`Instant::now`] panics there: use a
-/// flag instead of a deadline, and no time limits of solvers.
+/// flag instead of a deadline.
 ///
 /// # Examples
 /// ```
-/// use std::{sync::{Arc, atomic::AtomicBool}, time::{Duration, Instant}};
+/// use std::{sync::{Arc, atomic::AtomicBool}, time::Duration};
 /// use partition_dpp::Watch;
 /// let stop = Arc::new(AtomicBool::new(false));
 /// let report = |progress: partition_dpp::watch::Progress| println!("{:?} {}", progress.step, progress.steps);
-/// let watch = Watch::default().stopped_by(&stop).until(Instant::now() + Duration::from_secs(5)).reporting_to(report);
+/// let watch = Watch::default().stopped_by(&stop).within(Duration::from_secs(5)).reporting_to(report);
 /// assert_eq!(watch.ended(), None);
 /// ```
 #[derive(Clone, Default)]
@@ -106,6 +108,20 @@ impl Watch {
     pub fn until(self, deadline: Instant) -> Self {
         let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
         Self { deadline: Some(deadline), ..self }
+    }
+
+    /// Ends the work soon after this much time from now. A limit beyond the range of the clock is none.
+    #[must_use]
+    pub fn within(self, limit: Duration) -> Self {
+        match Instant::now().checked_add(limit) {
+            Some(deadline) => self.until(deadline),
+            None => self,
+        }
+    }
+
+    /// Whether there is a deadline.
+    pub(crate) fn has_deadline(&self) -> bool {
+        self.deadline.is_some()
     }
 
     /// Calls `report` from time to time, from any thread.
@@ -146,19 +162,32 @@ impl Watch {
     }
 
     /// Reports the progress of work that began at `start`.
-    pub(crate) fn report(&self, start: Option<Instant>, step: Step, steps: u64) {
-        self.report_search(start, (step, steps), (f64::NEG_INFINITY, None));
+    pub(crate) fn report(&self, start: Option<Instant>, step: Step, steps: u64, total: Option<u64>) {
+        self.tell(start, |elapsed| Progress {
+            step,
+            steps,
+            total,
+            log_det: f64::NEG_INFINITY,
+            upper_bound: None,
+            elapsed,
+        });
     }
 
     /// Reports the progress of a search with a set and a bound of this ln det.
     pub(crate) fn report_search(
         &self,
         start: Option<Instant>,
-        (step, steps): (Step, u64),
-        (log_det, upper_bound): (f64, Option<f64>),
+        steps: u64,
+        log_det: f64,
+        upper_bound: Option<f64>,
     ) {
+        let step = Step::Search;
+        self.tell(start, |elapsed| Progress { step, steps, total: None, log_det, upper_bound, elapsed });
+    }
+
+    fn tell(&self, start: Option<Instant>, progress: impl FnOnce(Duration) -> Progress) {
         if let Some((report, start)) = self.report.as_ref().zip(start) {
-            report(Progress { step, steps, log_det, upper_bound, elapsed: start.elapsed() });
+            report(progress(start.elapsed()));
         }
     }
 }
@@ -176,6 +205,8 @@ mod tests {
         assert_eq!(watch.ended(), None);
         assert_eq!(watch.clone().until(now).ended(), Some(Ended::TimeLimit));
         assert_eq!(watch.clone().until(now).until(later).ended(), Some(Ended::TimeLimit));
+        assert_eq!(watch.clone().within(Duration::ZERO).ended(), Some(Ended::TimeLimit));
+        assert_eq!(watch.clone().within(Duration::MAX).ended(), None);
         stop.store(true, Ordering::Relaxed);
         assert_eq!(watch.clone().until(now).ended(), Some(Ended::Interrupted));
         assert!(matches!(watch.check(), Err(crate::Error::Ended(Ended::Interrupted))));

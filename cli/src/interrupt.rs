@@ -20,6 +20,8 @@ static FLAG: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 static WATCHED: AtomicBool = AtomicBool::new(false);
 /// Whether this program owns the process and may end it.
 static OWN: AtomicBool = AtomicBool::new(false);
+/// Whether a thread has begun to say how the program ended.
+static CONCLUDED: AtomicBool = AtomicBool::new(false);
 
 /// Catches Ctrl-C: unless the work checks the [`flag`], the program ends at once with a message and exit status 130.
 pub(crate) fn catch() -> Result<(), Failure> {
@@ -50,8 +52,18 @@ pub(crate) fn within(limit: Option<Duration>) -> Watch {
     watch.until(deadline)
 }
 
+/// Lets one thread say how the program ended; others wait for it to end the process.
+pub(crate) fn conclude() {
+    if CONCLUDED.swap(true, Ordering::Relaxed) {
+        loop {
+            thread::park();
+        }
+    }
+}
+
 /// Ends the program without an answer.
 fn end(ended: Ended) {
+    conclude();
     let failure = Failure::Abandoned(ended);
     output::report_failure(&failure, &mut io::stderr());
     process::exit(failure.status().into());

@@ -65,6 +65,7 @@ pub fn process() -> ExitCode {
     #[cfg(unix)]
     let prepared = prepared.and_then(|()| whole_file::survive_size_limits());
     let outcome = prepared.and_then(|()| obey(env::args_os(), &mut output::standard()));
+    interrupt::conclude();
     ExitCode::from(status(outcome, &mut io::stderr()))
 }
 

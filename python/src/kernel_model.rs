@@ -15,7 +15,7 @@ use crate::{
     models::{Given, Scored, parts_of},
     numbers, ordered,
     solution::Solution,
-    solvers::{SolverChoice, limit, local_search, whole},
+    solvers::{SolverChoice, limit, local_search, whole, within},
 };
 
 /// A kernel of pairs of items, with a quota, a number of items, or neither.
@@ -103,10 +103,10 @@ impl KernelModel {
         }
         let found = interruptible(py, progress, |watch| {
             let kernel = self.kernel()?;
-            let (model, engine) = (self.model(&*kernel)?, Engine::cpu().watched(&watch));
+            let (model, engine) = (self.model(&*kernel)?, Engine::cpu());
             match solver {
-                SolverChoice::Greedy => LazyGreedy::default().solve(&model, &engine),
-                _ => local_search(limit).solve(&model, &engine),
+                SolverChoice::Greedy => LazyGreedy::default().solve(&model, &engine.watched(&watch)),
+                _ => local_search(limit).solve(&model, &engine.watched(&within(&watch, limit))),
             }
         })?;
         whole(found.or_raise()?)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use partition_dpp::{
-    Dpp, Engine, KDpp, Law, PartitionDpp,
+    Dpp, Engine, KDpp, Law, PartitionDpp, Watch,
     engine::Task,
     map::{
         BranchAndBound, LazyGreedy, LocalSearch, Restarts, Softmax, Solver, SymmetricGreedy, Termination,
@@ -57,6 +57,11 @@ impl SolverChoice {
         }
     }
 
+    /// What a time limit ends: greedy sets are completed.
+    fn limited(self, limit: Option<Duration>) -> Option<Duration> {
+        limit.filter(|_| !matches!(self, Self::Greedy | Self::SymmetricGreedy))
+    }
+
     /// The solver, for models of any kind.
     fn of<M>(self, limit: Option<Duration>) -> Option<Box<dyn Solver<M> + Send + Sync>>
     where
@@ -67,10 +72,7 @@ impl SolverChoice {
         Some(match self {
             Self::Greedy => Box::new(LazyGreedy::default()),
             Self::LocalSearch => Box::new(local_search(limit)),
-            Self::Exact => {
-                let exact = BranchAndBound::default();
-                Box::new(limit.map_or(exact, |limit| exact.with_time_limit(limit)))
-            }
+            Self::Exact => Box::new(BranchAndBound::default()),
             Self::SymmetricGreedy | Self::Softmax => return None,
         })
     }
@@ -79,7 +81,12 @@ impl SolverChoice {
 /// Local search with restarts until the limit; without one a single climb.
 pub(crate) fn local_search(limit: Option<Duration>) -> LocalSearch {
     let search = LocalSearch::default();
-    limit.map_or(search, |limit| search.with_restarts(Restarts::UntilTimeLimit).with_time_limit(limit))
+    limit.map_or(search, |_| search.with_restarts(Restarts::UntilTimeLimit))
+}
+
+/// A watch that this limit ends, too.
+pub(crate) fn within(watch: &Watch, limit: Option<Duration>) -> Watch {
+    limit.map_or_else(|| watch.clone(), |limit| watch.clone().within(limit))
 }
 
 /// A limit in seconds.
@@ -125,25 +132,23 @@ impl Model {
             SolverChoice::SymmetricGreedy => by_size("symmetric-greedy"),
             _ => by_size("softmax"),
         };
+        let limits = [solver.limited(limit), limit];
         let found = match &self.law {
             Law::Quota(dpp) => {
                 let solver = solver.of::<PartitionDpp>(limit).ok_or_else(needed)?;
-                solve(py, dpp, &*solver, &engine, (limit, certify), progress)?
+                solve(py, dpp, &*solver, &engine, limits, certify, progress)?
             }
             Law::Size(dpp) => {
                 let solver = solver.of::<KDpp>(limit).ok_or_else(needed)?;
-                solve(py, dpp, &*solver, &engine, (limit, certify), progress)?
+                solve(py, dpp, &*solver, &engine, limits, certify, progress)?
             }
             Law::AnySize(dpp) => {
                 let solver: Box<dyn Solver<Dpp> + Send + Sync> = match (solver.of(limit), solver) {
                     (Some(solver), _) => solver,
-                    (None, SolverChoice::Softmax) => {
-                        let softmax = Softmax::default();
-                        Box::new(limit.map_or(softmax, |limit| softmax.with_time_limit(limit)))
-                    }
+                    (None, SolverChoice::Softmax) => Box::new(Softmax::default()),
                     (None, _) => Box::new(SymmetricGreedy::default()),
                 };
-                solve(py, dpp, &*solver, &engine, (limit, certify), progress)?
+                solve(py, dpp, &*solver, &engine, limits, certify, progress)?
             }
             _ => {
                 return Err(refused("solvers take a ridge with a KernelModel, or in Features that have it"));
@@ -169,22 +174,23 @@ impl Model {
 /// The least time that a certificate is given.
 const CERTIFICATE: Duration = Duration::from_secs(5);
 
+/// Within two limits: of the search, and the one asked for.
 fn solve<M: partition_dpp::map::Objective + Sync>(
     py: Python<'_>,
     model: &M,
     solver: &(dyn Solver<M> + Send + Sync),
     engine: &Engine,
-    (limit, certify): (Option<Duration>, bool),
+    limits: [Option<Duration>; 2],
+    certify: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<partition_dpp::map::Solution> {
     let found = interruptible(py, progress, |watch| {
-        let engine = engine.watched(&watch);
-        let found = solver.solve(model, &engine)?;
+        let found = solver.solve(model, &engine.watched(&within(&watch, limits[0])))?;
         if !certify || found.upper_bound.is_some() || found.missing > 0 {
             return Ok(found);
         }
-        let bound = UpperBound::default().with_time_limit(limit.unwrap_or_default().max(CERTIFICATE));
-        let certificate = bound.certify(model, &engine)?;
+        let bounding = within(&watch, Some(limits[1].unwrap_or_default().max(CERTIFICATE)));
+        let certificate = UpperBound::default().certify(model, &engine.watched(&bounding))?;
         Ok(found.certified(&certificate))
     })?;
     found.or_raise()

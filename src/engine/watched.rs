@@ -101,7 +101,7 @@ impl Watched {
     fn passed(&self, step: Step, count: &AtomicU64, more: usize) -> Result<()> {
         self.latch.check()?;
         let steps = count.fetch_add(more as u64, Ordering::Relaxed) + more as u64;
-        self.latch.watch.report(self.start, step, steps);
+        self.latch.watch.report(self.start, step, steps, None);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Upper bounds for models.
 
-use std::{fmt, time::Duration};
+use std::fmt;
 
 use super::{
     Candidates, Objective, Solution,
@@ -44,7 +44,7 @@ use crate::{
 /// Spectral and Hadamard's bound: 2mn². Γ of many items: 2mn² for each of ten to thirty rounds. With at most 400 items
 /// of full rank a step takes O(m³), or m²ι(m − ι) for Γ with ι ≤ k leading eigenvalues. A relaxation takes ten to twenty
 /// steps; those with parameters are solved again for each of a few dozen steps on the parameters. That takes a second at
-/// 100 items and up to a minute at 400: set a limit.
+/// 100 items and up to a minute at 400: set a limit, [`Watch::within`](crate::Watch::within).
 ///
 /// # Numerics
 /// f64. A bound is no less than the exact optimum; for a [`Kernel`](crate::Kernel), no less than that of the given
@@ -69,9 +69,8 @@ use crate::{
 /// Nikolov (2015) and Li and Xie (2024) for Γ; Li (2024), and Chen, Fampa and Lee (2024), for the diagonal;
 /// Anstreicher (2020) for linx and the complement; Ko, Lee and Queyranne (1995) for eigenvalues.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct UpperBound {
-    time_limit: Option<Duration>,
-}
+#[non_exhaustive]
+pub struct UpperBound;
 
 /// An upper bound, and how it was computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,21 +122,15 @@ impl fmt::Display for Bound {
 }
 
 impl UpperBound {
-    /// Stops after this time with the best bound so far. Bounds that need no relaxation are always computed.
-    #[must_use]
-    pub fn with_time_limit(self, limit: Duration) -> Self {
-        Self { time_limit: Some(limit) }
-    }
-
     /// The bound of a model. The watch of the engine ([`Engine::watched`]), if there is one, can stop the run, which returns
-    /// the best bound so far; it is told of every bound, with ln det of the best set that the relaxations have led to (−∞
+    /// the best bound so far; bounds that need no relaxation are always computed. The watch is told of every bound, with ln det of the best set that the relaxations have led to (−∞
     /// before the first).
     ///
     /// # Errors
     /// Those of the engine; [`Error::Eigen`](crate::Error::Eigen).
     pub fn certify(&self, model: &impl Objective, engine: &Engine) -> Result<Certificate> {
         let (engine, watch) = engine.apart();
-        let clock = watch.start(self.time_limit);
+        let clock = watch.start();
         let candidates = model.candidates();
         let above = candidates.ground.above()?;
         let candidates = above.as_ref().map_or(candidates, |above| model.candidates_below(above));

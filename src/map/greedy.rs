@@ -59,7 +59,7 @@ impl<M: Objective> Solver<M> for Greedy {
         let candidates = model.candidates();
         let rows = candidates.rows();
         let gains = PlainGains::new(engine, &rows);
-        solve(&candidates, engine, &rows, gains, &watch.start(None))
+        solve(&candidates, engine, &rows, gains, &watch.start())
     }
 }
 

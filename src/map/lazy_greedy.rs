@@ -58,10 +58,10 @@ impl<M: Objective> Solver<M> for LazyGreedy {
         let rows = candidates.rows();
         if engine.picks_ahead() {
             let gains = PlainGains::new(engine, &rows);
-            return greedy::solve(&candidates, engine, &rows, gains, &watch.start(None));
+            return greedy::solve(&candidates, engine, &rows, gains, &watch.start());
         }
         let engine = in_double(engine);
-        greedy::solve(&candidates, engine, &rows, LazyGains::new(engine, &rows), &watch.start(None))
+        greedy::solve(&candidates, engine, &rows, LazyGains::new(engine, &rows), &watch.start())
     }
 }
 

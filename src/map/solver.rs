@@ -1,14 +1,15 @@
 //! The interface of all solvers.
 
-use super::Solution;
-use crate::{Result, engine::Engine};
+use super::{BranchAndBound, Greedy, LazyGreedy, LocalSearch, Softmax, Solution, SymmetricGreedy, TopScores};
+use crate::{Result, engine::Engine, sealed::Sealed};
 
 /// An algorithm that looks for the most probable set of a model.
 ///
 /// The type parameter is the model: [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy),
 /// [`LocalSearch`](super::LocalSearch) and [`BranchAndBound`](super::BranchAndBound) solve every
 /// [`Objective`](super::Objective), the first three also a [`KernelModel`](super::KernelModel),
-/// [`SymmetricGreedy`](super::SymmetricGreedy) and [`Softmax`](super::Softmax) a [`Dpp`](crate::Dpp).
+/// [`SymmetricGreedy`](super::SymmetricGreedy) and [`Softmax`](super::Softmax) a [`Dpp`](crate::Dpp). It is sealed: solvers
+/// read the models' own rows.
 ///
 /// # Examples
 /// ```
@@ -23,7 +24,7 @@ use crate::{Result, engine::Engine};
 /// }
 /// # Ok(()) }
 /// ```
-pub trait Solver<M> {
+pub trait Solver<M>: Sealed {
     /// Solves a model. The watch of the engine ([`Engine::watched`]), if there is one, receives progress reports and can
     /// stop the run; the best set so far is returned then, with its [`termination`](Solution::termination).
     ///
@@ -31,3 +32,11 @@ pub trait Solver<M> {
     /// Those of the engine and of the solver.
     fn solve(&self, model: &M, engine: &Engine) -> Result<Solution>;
 }
+
+impl Sealed for BranchAndBound {}
+impl Sealed for Greedy {}
+impl Sealed for LazyGreedy {}
+impl Sealed for LocalSearch {}
+impl Sealed for Softmax {}
+impl Sealed for SymmetricGreedy {}
+impl Sealed for TopScores {}

@@ -118,7 +118,7 @@ impl Solver<Dpp> for SymmetricGreedy {
     /// Those of the engine.
     fn solve(&self, model: &Dpp, engine: &Engine) -> Result<Solution> {
         let (engine, watch) = engine.apart();
-        let clock = watch.start(None);
+        let clock = watch.start();
         let candidates = model.candidates();
         let order = self.order.positions(&candidates, engine, &clock)?;
         let later = Later::of(&candidates, order, &clock);

@@ -1,9 +1,9 @@
 //! The clock of a solver's run.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::Termination;
-use crate::watch::{Ended, Step, Watch};
+use crate::watch::{Ended, Watch};
 
 /// The clock of one run.
 #[derive(Clone, Debug)]
@@ -14,12 +14,9 @@ pub(super) struct Clock {
 }
 
 impl Watch {
-    /// Starts the clock of a run that may take `limit`.
-    pub(super) fn start(&self, limit: Option<Duration>) -> Clock {
-        // A limit beyond the clock's range is no limit.
-        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-        let watch = deadline.map_or_else(|| self.clone(), |deadline| self.clone().until(deadline));
-        Clock { watch, start: self.begin() }
+    /// Starts the clock of a run.
+    pub(super) fn start(&self) -> Clock {
+        Clock { watch: self.clone(), start: self.begin() }
     }
 }
 
@@ -29,8 +26,12 @@ impl Clock {
         self.watch.ended().map(Termination::from)
     }
 
+    pub(super) fn has_deadline(&self) -> bool {
+        self.watch.has_deadline()
+    }
+
     pub(super) fn report(&self, log_det: f64, upper_bound: Option<f64>, steps: u64) {
-        self.watch.report_search(self.start, (Step::Search, steps), (log_det, upper_bound));
+        self.watch.report_search(self.start, steps, log_det, upper_bound);
     }
 }
 

@@ -44,8 +44,10 @@ impl Sampler {
     /// ```
     pub fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch) -> Result<Samples> {
         let (begun, done) = (watch.begin(), AtomicU64::new(0));
+        let total = draws.end.saturating_sub(draws.start);
         let told = |more: u64| {
-            watch.report(begun, Step::Draw, done.fetch_add(more, Ordering::Relaxed) + more);
+            let done = done.fetch_add(more, Ordering::Relaxed) + more;
+            watch.report(begun, Step::Draw, done, Some(total));
         };
         self.collect(draws, seed, || Attempts::under(watch, self.acceptance_bound()), told)
     }

@@ -72,7 +72,7 @@ impl Slates {
         requests: &[SlateRequest<'_>],
         watch: &Watch,
     ) -> Vec<Result<Slate<Vec<u32>>>> {
-        let steps = Steps::begin(watch, Step::Search);
+        let steps = Steps::begin(watch, Step::Search, requests.len());
         let mut has_failed = !SCALES.contains(&self.scale);
         let mut solved = Vec::with_capacity(requests.len());
         for block in blocks(requests) {

@@ -232,9 +232,11 @@ impl Slates {
     ) -> Vec<Result<Slate<Vec<u32>>>> {
         match self.batches.as_ref().filter(|_| self.window == usize::MAX) {
             Some(batches) => self.solve_on(batches, requests, watch),
-            None => each(requests, &Steps::begin(watch, Step::Search), |_, request, workspace| {
-                self.solve(request, workspace).map(Slate::into_own)
-            }),
+            None => {
+                each(requests, &Steps::begin(watch, Step::Search, requests.len()), |_, request, workspace| {
+                    self.solve(request, workspace).map(Slate::into_own)
+                })
+            }
         }
     }
 
@@ -263,7 +265,7 @@ impl Slates {
         // The steps that are reported are requests.
         let engine = Engine::host().watched(&watch.without_reports());
         let within = Within { watch, engine: &engine };
-        each(requests, &Steps::begin(watch, Step::Draw), |number, request, workspace| {
+        each(requests, &Steps::begin(watch, Step::Draw, requests.len()), |number, request, workspace| {
             workspace.read(self, request)?;
             let mut rng = stream(seed, number as u64);
             let mut drawing = Drawing::new(self, workspace, within)?;
@@ -288,16 +290,17 @@ struct Steps<'w> {
     step: Step,
     begun: Option<Instant>,
     done: AtomicU64,
+    total: u64,
 }
 
 impl<'w> Steps<'w> {
-    fn begin(watch: &'w Watch, step: Step) -> Self {
-        Self { watch, step, begun: watch.begin(), done: AtomicU64::new(0) }
+    fn begin(watch: &'w Watch, step: Step, total: usize) -> Self {
+        Self { watch, step, begun: watch.begin(), done: AtomicU64::new(0), total: total as u64 }
     }
 
     fn add(&self, made: u64) {
         let done = self.done.fetch_add(made, Ordering::Relaxed) + made;
-        self.watch.report(self.begun, self.step, done);
+        self.watch.report(self.begun, self.step, done, Some(self.total));
     }
 }
 

@@ -1,11 +1,19 @@
 //! Watches that keep what is reported to them.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
-use partition_dpp::{Watch, watch::Progress};
+use partition_dpp::{Engine, Watch, watch::Progress};
+
+/// The CPU, for so long from now.
+pub fn within(limit: Duration) -> Engine {
+    Engine::cpu().watched(&Watch::default().within(limit))
+}
 
 /// What was reported so far.
 pub type Reports = Arc<Mutex<Vec<Progress>>>;

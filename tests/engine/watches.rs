@@ -197,9 +197,13 @@ fn draws_end_and_are_those_of_sample_range() {
     for sampler in &samplers {
         let name = sampler.algorithm();
         let whole = sampler.sample_range(3..40, 9);
-        let watched = sampler.sample_watched(3..40, 9, &Watch::default()).unwrap();
+        let (watch, reports) = reported();
+        let watched = sampler.sample_watched(3..40, 9, &watch).unwrap();
         assert_eq!((whole.subsets(), whole.proposals()), (watched.subsets(), watched.proposals()), "{name}");
         assert_eq!(watched.ended(), None);
+        let told =
+            reports.lock().unwrap().iter().filter_map(|report| Some((report.steps, report.total?))).max();
+        assert_eq!(told, Some((37, 37)), "{name}");
         // Stopped by the report of the first task: the draws there are begin the whole.
         // A draw by interpolation reports its nodes, too.
         let (watch, _) = stopped_when(|reports| reports.iter().any(|report| report.step == Step::Draw));

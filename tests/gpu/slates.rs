@@ -208,7 +208,8 @@ fn watches_end_batches_and_count_them() {
         let (watch, reports) = reported();
         let all = on_device.solve_watched(requests, &watch);
         assert!(all.iter().all(Result::is_ok));
-        assert_eq!(reports.lock().unwrap().iter().map(|report| report.steps).max(), Some(100));
+        let reached = reports.lock().unwrap().iter().map(|report| (report.steps, report.total)).max();
+        assert_eq!(reached, Some((100, Some(100))));
         // Windows are not for devices; clones are counted together.
         let windows = on_device.clone().with_window(3).unwrap().solve_many(requests);
         assert_eq!(

@@ -13,6 +13,7 @@ use crate::common::{
     enumerable_cases, models,
     oracle::{Determinants, counts},
     random::normals,
+    watches::within,
 };
 
 /// ln of the largest determinant of the sets that are allowed.
@@ -216,8 +217,7 @@ fn limits_leave_the_bounds_of_one_pass() {
     let (features, partition) = many(2_000, 10);
     let quota = Quota::each(&partition, 1).unwrap();
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let limited =
-        UpperBound::default().with_time_limit(Duration::ZERO).certify(&model, &Engine::cpu()).unwrap();
+    let limited = UpperBound::default().certify(&model, &within(Duration::ZERO)).unwrap();
     assert!(matches!(limited.bound, Bound::Spectral | Bound::Hadamard), "{limited:?}");
     assert!(limited.upper_bound >= certify(&model).upper_bound);
 }

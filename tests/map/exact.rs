@@ -16,7 +16,7 @@ use crate::common::{
     enumerable_cases, models,
     oracle::{Determinants, counts},
     random::normals,
-    watches::{reported, stopped_when},
+    watches::{reported, stopped_when, within},
     with_threads,
 };
 
@@ -291,7 +291,7 @@ fn equal_items() {
 fn limits_and_stops_return_the_best_so_far_with_a_bound() {
     let features = synthetic(1);
     let dpp = KDpp::new(&features, 15).unwrap();
-    let limited = solver().with_time_limit(Duration::ZERO).solve(&dpp, &Engine::cpu()).unwrap();
+    let limited = solver().solve(&dpp, &within(Duration::ZERO)).unwrap();
     assert_eq!(limited.termination, Termination::TimeLimit);
     assert_eq!(limited.subset.len(), 15);
     assert!(limited.gap().unwrap() > 0.0 && limited.upper_bound.unwrap().is_finite());

@@ -15,7 +15,10 @@ use partition_dpp::{
     watch::Progress,
 };
 
-use crate::common::{random::normals, watches::stopped_when};
+use crate::common::{
+    random::normals,
+    watches::{stopped_when, within},
+};
 
 fn gaussian(items: usize, dims: usize, seed: u64) -> Features {
     Features::from_rows(items, dims, normals(items * dims, seed)).unwrap()
@@ -158,7 +161,7 @@ fn the_softmax_climb_ends_with_few_evaluations() {
     let (later, _) = stopped(run, |progress| progress.steps == 2);
     assert_eq!((later.stats.iterations, later.stats.evaluations), (2, 3));
     assert!(later.log_det > 0.0);
-    let limited = Softmax::default().with_time_limit(Duration::ZERO).solve(&dpp, &Engine::cpu()).unwrap();
+    let limited = Softmax::default().solve(&dpp, &within(Duration::ZERO)).unwrap();
     assert_eq!(limited.termination, Termination::TimeLimit);
 }
 
@@ -166,16 +169,16 @@ fn the_softmax_climb_ends_with_few_evaluations() {
 fn restarts_end_where_all_is_known() {
     // An hour for at most 2⁵ sets.
     let hour = Duration::from_secs(3600);
-    let solver = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).with_time_limit(hour);
+    let solver = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit);
     let features = gaussian(5, 4, 6);
     for k in 1..=4 {
-        let solution = solver.solve(&KDpp::new(&features, k).unwrap(), &Engine::cpu()).unwrap();
+        let solution = solver.solve(&KDpp::new(&features, k).unwrap(), &within(hour)).unwrap();
         assert_eq!(solution.termination, Termination::LocallyOptimal);
         assert!((1000..2000).contains(&solution.stats.restarts), "{}", solution.stats.restarts);
     }
     for values in [vec![0.5], vec![2.0], vec![0.0; 3]] {
         let features = Features::from_rows(values.len(), 1, values).unwrap();
-        let solution = solver.solve(&Dpp::new(&features).unwrap(), &Engine::cpu()).unwrap();
+        let solution = solver.solve(&Dpp::new(&features).unwrap(), &within(hour)).unwrap();
         assert_eq!(solution.termination, Termination::LocallyOptimal);
     }
 }

@@ -15,7 +15,7 @@ use partition_dpp::{
 use crate::common::{
     local_search::{dealt, one_that_greedy_misses, optimum, restarting, rows_of, solve_quota},
     oracle::Determinants,
-    watches::{reported, stopped_when},
+    watches::{reported, stopped_when, within},
     with_threads,
 };
 
@@ -67,8 +67,7 @@ fn stops_return_the_best_so_far() {
     let whole = LocalSearch::default().solve(&k_dpp, &Engine::cpu()).unwrap();
     assert!(whole.log_det > greedy.log_det);
 
-    let at_once =
-        LocalSearch::default().with_time_limit(Duration::ZERO).solve(&k_dpp, &Engine::cpu()).unwrap();
+    let at_once = LocalSearch::default().solve(&k_dpp, &within(Duration::ZERO)).unwrap();
     assert_eq!((at_once.termination, at_once.subset.len()), (Termination::TimeLimit, 15));
 
     let stop = Arc::new(AtomicBool::new(true));
@@ -90,10 +89,10 @@ fn stops_return_the_best_so_far() {
     assert!(stopped.log_det > greedy.log_det);
 
     let short = Duration::from_millis(30);
-    let cut = endless.with_time_limit(short).solve(&k_dpp, &Engine::cpu()).unwrap();
+    let cut = endless.solve(&k_dpp, &within(short)).unwrap();
     assert_eq!(cut.termination, Termination::TimeLimit);
-    let full = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).with_time_limit(short);
-    let full = full.solve(&k_dpp, &Engine::cpu()).unwrap();
+    let full = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit);
+    let full = full.solve(&k_dpp, &within(short)).unwrap();
     assert!(matches!(full.termination, Termination::LocallyOptimal | Termination::TimeLimit));
     assert!(full.log_det >= whole.log_det - 1e-9 || full.termination == Termination::TimeLimit);
     // Without a limit there is no end to wait for.

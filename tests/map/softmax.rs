@@ -17,7 +17,7 @@ use crate::common::{
     oracle::Determinants,
     random::normals,
     unconstrained::{all_sets, differences, expectation, features, gaussian, uniforms, zoo},
-    watches::reported,
+    watches::{reported, within},
     with_threads,
 };
 
@@ -198,7 +198,7 @@ fn stopped_runs_return_a_set_and_say_so() {
     let features = features(&rows);
     let dpp = Dpp::new(&features).unwrap();
     let whole = Softmax::default().solve(&dpp, &Engine::cpu()).unwrap();
-    let limited = Softmax::default().with_time_limit(Duration::ZERO).solve(&dpp, &Engine::cpu()).unwrap();
+    let limited = Softmax::default().solve(&dpp, &within(Duration::ZERO)).unwrap();
     assert_eq!(limited.termination, Termination::TimeLimit);
     assert_eq!(limited.stats.iterations, 0);
     let det = Determinants::of_features(rows.clone()).det(limited.subset.as_slice());

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use partition_dpp::{
     Engine,
-    map::{KernelModel, LazyGreedy, LocalSearch, Solution, Solver, Termination},
+    map::{KernelModel, LazyGreedy, Solution, Solver, Termination},
 };
 
 use super::{
@@ -97,15 +97,12 @@ impl Search<'_> {
     }
 
     fn greedy(&self, model: &KernelModel<'_>) -> Result<Solution, Failure> {
-        Ok(LazyGreedy::default().solve(model, &self.searching(&Engine::cpu()))?)
+        Ok(LazyGreedy::default().solve(model, &self.searching(&Engine::cpu(), None))?)
     }
 
     /// Local search, which the limit may end before the greedy set is complete.
     fn climb(&self, model: &KernelModel<'_>, limit: Option<Duration>) -> Result<Solution, Failure> {
-        let search = LocalSearch::default();
-        let search = self.arguments.epsilon.map_or(search, |epsilon| search.with_epsilon(epsilon));
-        let search = limit.map_or(search, |limit| search.with_time_limit(limit));
-        Ok(search.solve(model, &self.searching(&Engine::cpu()))?)
+        Ok(self.local_search().solve(model, &self.searching(&Engine::cpu(), limit))?)
     }
 
     /// The greedy set, however long it takes, and swaps in what it leaves of the time.

@@ -96,48 +96,45 @@ impl<'a> Search<'a> {
         union(parts.iter().map(|part| each.certified(part, each.solve(part)?)))
     }
 
-    /// The engine under the watch of this search, whose progress is shown.
-    pub(super) fn searching(&self, engine: &Engine) -> Engine {
-        engine.watched(&self.progress.shown(&self.stop, Progress::searched))
+    /// The engine under the watch of this search, whose progress is shown, for this long if there is a limit.
+    pub(super) fn searching(&self, engine: &Engine, limit: Option<Duration>) -> Engine {
+        let stop = self.stop.clone();
+        let watch = limit.map_or(stop.clone(), |limit| stop.within(limit));
+        engine.watched(&self.progress.shown(&watch, Progress::searched))
     }
 
     fn solve(&self, model: &impl Objective) -> Result<Solution, Failure> {
-        let (engine, limit) = (self.searching(self.engine), self.limit);
+        let engine = |limit| self.searching(self.engine, limit);
         Ok(match self.arguments.solver {
-            SolverChoice::Exact => {
-                let solver = BranchAndBound::default();
-                let solver = limit.map_or(solver, |limit| solver.with_time_limit(limit));
-                solver.solve(model, &engine)?
-            }
-            SolverChoice::Greedy => LazyGreedy::default().solve(model, &engine)?,
-            _ => self.local_search(limit.unwrap_or_default()).solve(model, &engine)?,
+            SolverChoice::Exact => BranchAndBound::default().solve(model, &engine(self.limit))?,
+            SolverChoice::Greedy => LazyGreedy::default().solve(model, &engine(None))?,
+            // With a time limit of zero, one climb.
+            _ => match self.limit.filter(|limit| !limit.is_zero()) {
+                None => self.local_search().solve(model, &engine(None))?,
+                limit => {
+                    let search = self.local_search().with_restarts(Restarts::UntilTimeLimit);
+                    search.solve(model, &engine(limit))?
+                }
+            },
         })
     }
 
     fn solve_any_size(&self, dpp: &Dpp) -> Result<Solution, Failure> {
-        let engine = self.searching(self.engine);
         match self.arguments.solver {
             SolverChoice::SymmetricGreedy => {
                 let solver = SymmetricGreedy::default().with_order(ItemOrder::GreedyBasisLast);
-                Ok(solver.solve(dpp, &engine)?)
+                Ok(solver.solve(dpp, &self.searching(self.engine, None))?)
             }
             SolverChoice::Softmax => {
-                let softmax = Softmax::default();
-                let softmax = self.limit.map_or(softmax, |limit| softmax.with_time_limit(limit));
-                Ok(softmax.solve(dpp, &engine)?)
+                Ok(Softmax::default().solve(dpp, &self.searching(self.engine, self.limit))?)
             }
             _ => self.solve(dpp),
         }
     }
 
-    /// Local search with restarts; with a time limit of zero, one climb.
-    fn local_search(&self, limit: Duration) -> LocalSearch {
+    pub(super) fn local_search(&self) -> LocalSearch {
         let search = LocalSearch::default();
-        let search = self.arguments.epsilon.map_or(search, |epsilon| search.with_epsilon(epsilon));
-        if limit.is_zero() {
-            return search;
-        }
-        search.with_restarts(Restarts::UntilTimeLimit).with_time_limit(limit)
+        self.arguments.epsilon.map_or(search, |epsilon| search.with_epsilon(epsilon))
     }
 
     /// Adds a bound if one is asked for, none is known yet, and the set is complete.
@@ -146,9 +143,9 @@ impl<'a> Search<'a> {
             return Ok(solution);
         }
         let log_det = solution.log_det;
-        let watch = self.progress.shown(&self.stop, move |progress, step| progress.bounded(step, log_det));
-        let bound = UpperBound::default().with_time_limit(self.certificate);
-        let certificate = bound.certify(model, &self.engine.watched(&watch))?;
+        let watch = self.stop.clone().within(self.certificate);
+        let watch = self.progress.shown(&watch, move |progress, step| progress.bounded(step, log_det));
+        let certificate = UpperBound::default().certify(model, &self.engine.watched(&watch))?;
         Ok(solution.certified(&certificate))
     }
 }

@@ -61,8 +61,8 @@ pub(super) fn solve(model: &impl Objective, size: usize, effort: Effort) -> Resu
     let climbed = LocalSearch::default().solve(model, &engine)?;
     let again = LocalSearch::default().with_restarts(Restarts::Count(restarts)).with_seed(seed);
     let again = again.solve(model, &engine)?;
-    let bound = UpperBound::default().with_time_limit(limit);
-    let mut upper_bound = bound.certify(model, &engine)?.upper_bound;
+    let bounding = Engine::cpu().watched(&watch.clone().within(limit));
+    let mut upper_bound = UpperBound::default().certify(model, &bounding)?.upper_bound;
     let mut optimal = None;
     if exact {
         let best = BranchAndBound::default().solve(model, &engine)?;

@@ -9,8 +9,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
-
 pub(super) use improve::improve;
 pub(super) use state::{Left, State};
 
@@ -64,12 +62,11 @@ const TOLERANCE: f64 = 1e-9;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BranchAndBound {
     tolerance: f64,
-    time_limit: Option<Duration>,
 }
 
 impl Default for BranchAndBound {
     fn default() -> Self {
-        Self { tolerance: TOLERANCE, time_limit: None }
+        Self { tolerance: TOLERANCE }
     }
 }
 
@@ -81,27 +78,21 @@ impl BranchAndBound {
     /// [`Error::NotPositive`].
     pub fn with_tolerance(self, tolerance: f64) -> Result<Self> {
         if tolerance.is_finite() && tolerance > 0.0 {
-            Ok(Self { tolerance, ..self })
+            Ok(Self { tolerance })
         } else {
             Err(Error::NotPositive { what: "the tolerance", value: tolerance })
         }
     }
-
-    /// Stops after this time with the best set so far and a bound.
-    #[must_use]
-    pub fn with_time_limit(self, limit: Duration) -> Self {
-        Self { time_limit: Some(limit), ..self }
-    }
 }
 
 impl<M: Objective> Solver<M> for BranchAndBound {
-    /// The best set of a model.
+    /// The best set of a model; if the watch of the engine ends the run, the best set so far, with a bound.
     ///
     /// # Errors
     /// Those of the engine; [`Error::Eigen`].
     fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
         let (engine, watch) = engine.apart();
-        let clock = watch.start(self.time_limit);
+        let clock = watch.start();
         let candidates = model.candidates();
         let above = candidates.ground.above()?;
         let bounded =

@@ -120,7 +120,7 @@ fn the_worst_start_ends_at_the_optimum() {
         for method in methods() {
             let mut incumbent = Incumbent::none();
             assert!(incumbent.offer(candidates, worst.clone()));
-            let clock = Watch::default().start(None);
+            let clock = Watch::default().start();
             let first = (method, f64::INFINITY);
             let searched = search(candidates, root, first, &mut incumbent, 1e-6, &clock).unwrap();
             assert_abs_diff_eq!(incumbent.log_det, best, epsilon = 1e-9);

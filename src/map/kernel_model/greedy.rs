@@ -45,7 +45,7 @@ impl Solver<KernelModel<'_>> for Greedy {
     /// # Errors
     /// [`Error::Kernel`](crate::Error::Kernel) for entries that are not finite.
     fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
-        Ok(pick(model, Update::Every, &engine.apart().1.start(None))?.solution(model))
+        Ok(pick(model, Update::Every, &engine.apart().1.start())?.solution(model))
     }
 }
 
@@ -57,7 +57,7 @@ impl Solver<KernelModel<'_>> for LazyGreedy {
     /// # Errors
     /// Those of [`Greedy`].
     fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
-        Ok(pick(model, Update::Needed, &engine.apart().1.start(None))?.solution(model))
+        Ok(pick(model, Update::Needed, &engine.apart().1.start())?.solution(model))
     }
 }
 
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn coefficients_in_single_precision_find_the_same_sets() {
-        let clock = Watch::default().start(None);
+        let clock = Watch::default().start();
         let mut handed_over = 0;
         for (dims, bandwidth, picks) in [(5, 0.4, 120), (3, 0.3, 150), (1, 0.2, 14), (2, 1.0, 40)] {
             let features = points(1500, dims);

@@ -27,7 +27,7 @@ impl Solver<KernelModel<'_>> for LocalSearch {
         if !(epsilon > 0.0 && epsilon.is_finite()) {
             return Err(Error::NotPositive { what: "epsilon", value: epsilon });
         }
-        let clock = engine.apart().1.start(self.time_limit);
+        let clock = engine.apart().1.start();
         let greedy = pick(model, Update::Needed, &clock)?;
         if greedy.termination == Termination::RankExhausted || model.counts.most == 0 {
             return Ok(greedy.solution(model));

@@ -12,7 +12,6 @@ mod two_parts;
 use std::{
     collections::HashSet,
     hash::{DefaultHasher, Hash, Hasher},
-    time::Duration,
 };
 
 pub(super) use climb::climb;
@@ -75,7 +74,6 @@ use crate::{
 pub struct LocalSearch {
     pub(super) epsilon: f64,
     restarts: Restarts,
-    pub(super) time_limit: Option<Duration>,
     seed: u64,
 }
 
@@ -89,16 +87,17 @@ pub enum Restarts {
     /// Never.
     #[default]
     None,
-    /// This many times. The same seed gives the same set, unless the time limit passes first.
+    /// This many times. The same seed gives the same set, unless the watch of the engine ends the search first.
     Count(u64),
-    /// Until the time limit, or until a thousand restarts in a row have led to known sets. Never without a time limit.
+    /// Until the time limit of the engine's watch ([`Watch::within`](crate::Watch::within)), or until a thousand restarts in
+    /// a row have led to known sets. Never without a time limit.
     UntilTimeLimit,
 }
 
 impl Default for LocalSearch {
-    /// ε = 1e-9, no restarts, no time limit.
+    /// ε = 1e-9, no restarts.
     fn default() -> Self {
-        Self { epsilon: 1e-9, restarts: Restarts::None, time_limit: None, seed: 0 }
+        Self { epsilon: 1e-9, restarts: Restarts::None, seed: 0 }
     }
 }
 
@@ -116,12 +115,6 @@ impl LocalSearch {
         Self { restarts, ..self }
     }
 
-    /// Stops soon after `limit`, with the best set so far.
-    #[must_use]
-    pub fn with_time_limit(self, limit: Duration) -> Self {
-        Self { time_limit: Some(limit), ..self }
-    }
-
     /// The seed of the restarts (ChaCha8, stream i for restart i); 0 by default.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
@@ -136,9 +129,9 @@ impl LocalSearch {
         clock: &Clock,
         stats: &mut Stats,
     ) -> Result<()> {
-        let limit = match (self.restarts, self.time_limit) {
-            (Restarts::Count(count), _) => count,
-            (Restarts::UntilTimeLimit, Some(_)) => u64::MAX,
+        let limit = match self.restarts {
+            Restarts::Count(count) => count,
+            Restarts::UntilTimeLimit if clock.has_deadline() => u64::MAX,
             _ => 0,
         };
         if space.spare().iter().all(|&spare| spare == 0) {
@@ -186,7 +179,7 @@ impl<M: Objective> Solver<M> for LocalSearch {
         if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
             return Err(Error::NotPositive { what: "epsilon", value: self.epsilon });
         }
-        let clock = watch.start(self.time_limit);
+        let clock = watch.start();
         let candidates = model.candidates();
         let rows = candidates.rows();
         let space = SearchSpace { candidates: &candidates, engine, rows: &rows, epsilon: self.epsilon };

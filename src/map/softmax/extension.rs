@@ -121,7 +121,7 @@ impl<'m> SoftmaxExtension<'m> {
     pub fn round(&self, x: &[f64], engine: &Engine) -> Result<Subset> {
         let odds = self.odds(x)?;
         let at = self.point_or_nowhere(engine, &odds)?;
-        let Some(corner) = self.round_odds(engine, &odds, &at, &Watch::default().start(None))? else {
+        let Some(corner) = self.round_odds(engine, &odds, &at, &Watch::default().start())? else {
             unreachable!("this clock never ends")
         };
         Ok(self.candidates.subset(&places_at(&corner)))

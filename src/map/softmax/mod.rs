@@ -5,8 +5,6 @@ mod extension;
 mod rounding;
 mod single_items;
 
-use std::time::Duration;
-
 pub use extension::{SoftmaxExtension, SoftmaxPoint};
 
 use self::{
@@ -58,29 +56,20 @@ use crate::{Dpp, Result, engine::Engine};
 /// with applications to statistical estimation …* (1967); Salakhutdinov and Roweis, *Adaptive overrelaxed bound
 /// optimization methods* (2003).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Softmax {
-    time_limit: Option<Duration>,
-}
-
-impl Softmax {
-    /// Stops after this time, but not before the first step, which takes O(mn²) operations. A climb that is cut short
-    /// takes the most likely items at that point one after the other, as long as each raises the determinant: the result
-    /// is never worse than the empty set.
-    #[must_use]
-    pub fn with_time_limit(self, limit: Duration) -> Self {
-        Self { time_limit: Some(limit) }
-    }
-}
+#[non_exhaustive]
+pub struct Softmax;
 
 impl Solver<Dpp> for Softmax {
-    /// The set found by the relaxation. [`iterations`](super::Stats::iterations) counts the steps,
+    /// The set found by the relaxation. The watch of the engine ends it, but not before the first step, which takes O(mn²)
+    /// operations. A climb that is cut short takes the most likely items at that point one after the other, as long as each
+    /// raises the determinant: the result is never worse than the empty set. [`iterations`](super::Stats::iterations) counts the steps,
     /// [`evaluations`](super::Stats::evaluations) the values of F.
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
     fn solve(&self, model: &Dpp, engine: &Engine) -> Result<Solution> {
         let (engine, watch) = engine.apart();
-        let clock = watch.start(self.time_limit);
+        let clock = watch.start();
         let candidates = model.candidates();
         if candidates.counts.most == 0 {
             return Ok(Solution::new(&candidates, &[], Termination::LocallyOptimal, engine));

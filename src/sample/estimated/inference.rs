@@ -128,7 +128,7 @@ impl ImportanceSampler {
         let mut batches: Vec<Batch> = (0..BATCHES).map(|_| empty()).collect();
         let (begun, mut done, mut wanted) = (watch.begin(), 0, LEAST);
         let drawn = AtomicU64::new(0);
-        let told = || watch.report(begun, Step::Draw, drawn.fetch_add(1, Ordering::Relaxed) + 1);
+        let told = || watch.report(begun, Step::Draw, drawn.fetch_add(1, Ordering::Relaxed) + 1, None);
         loop {
             batches = map_ordered_mut(batches, |number, batch| {
                 let own = (done..wanted).skip(number).step_by(BATCHES);

@@ -17,7 +17,7 @@ use crate::common::checked::{Effort, Problem, Report, Summary, examine, search, 
 #[cfg(feature = "gpu")]
 use crate::common::engines;
 
-const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 2_000, paths: 6, solvers: true };
+const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 300, paths: 6, solvers: true };
 #[cfg(feature = "gpu")]
 const ON_DEVICES: Effort = Effort { draws: 300, draws_by_nodes: 4, paths: 1, solvers: true };
 /// Seeds that are shown in full.

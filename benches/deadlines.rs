@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::{gaussian, of_parts, ratio_of_pairs, rows, timed};
 use partition_dpp::{
-    Dpp, Engine, Features, KDpp, Method, PartitionDpp, Quota, SamplerOptions, Watch,
+    Dpp, Engine, Features, KDpp, Method, Partition, PartitionDpp, Quota, SamplerOptions, Watch,
     map::{BranchAndBound, LocalSearch, Restarts, Softmax, Solver, UpperBound},
     sample::{Bound, EstimateOptions},
     similarity::{Bandwidth, Rbf},
@@ -30,9 +30,14 @@ fn clusters(items: usize, noise: f64) -> Features {
 }
 
 /// Up to four of each cluster, twelve in all.
-fn dpp(features: Features) -> PartitionDpp {
+fn under_quota(features: Features) -> (Features, Partition, Quota) {
     let (features, partition) = of_parts(features, CLUSTERS);
     let quota = Quota::new(&partition, vec![..=4; CLUSTERS]).unwrap().with_total(12).unwrap();
+    (features, partition, quota)
+}
+
+fn dpp(features: Features) -> PartitionDpp {
+    let (features, partition, quota) = under_quota(features);
     PartitionDpp::new(&features, &partition, &quota).unwrap()
 }
 
@@ -108,8 +113,7 @@ fn models(limit: Duration) {
 
 /// Twelve of two hundred items of a catalogue in clusters, for many requests.
 fn slates(limit: Duration) {
-    let (features, partition) = of_parts(clusters(20_000, 0.05), CLUSTERS);
-    let quota = Quota::new(&partition, vec![..=4; CLUSTERS]).unwrap().with_total(12).unwrap();
+    let (features, partition, quota) = under_quota(clusters(20_000, 0.05));
     let slates = Slates::new(&features, &partition, &quota).unwrap();
     let candidates: Vec<Vec<u32>> = (0..20_000_u32)
         .map(|request| (0..200).map(|at| (request * 37 + at * 97) % 20_000).collect())

@@ -166,20 +166,14 @@ fn a_device_that_swaps_by_wrong_numbers_does_not_change_the_set() {
 
 #[test]
 fn planted_faults_are_noticed() {
-    engines::assert_noticed_on(
-        &[GpuOptions::default()],
-        &[
-            (("choose_pick", "counts[group].x -= 1u", "counts[group].x -= 0u"), same_sets),
-            (("choose_pick", "gain * numbers[group].x", "gain"), same_sets),
-            (("choose_pick", "rival.value < at_least", "rival.value < HIGHEST"), same_sets),
-            (("pick_direction", "x -= sh_along[j]", "x += sh_along[j]"), same_sets),
-            (
-                ("pick_direction", "directions[own + quad] *= unit", "directions[own + quad] *= ONE"),
-                same_sets,
-            ),
-            (("pick_direction", "if at < count", "if at + 1u < count"), same_sets),
-            (("pick_direction", "gains[tile.start + row] = LOWEST", "gains[tile.start] = LOWEST"), same_sets),
-            (("pick_direction", "first += 256u", "first += 512u"), many_picks),
-        ],
-    );
+    engines::assert_noticed(&[
+        (("choose_pick", "counts[group].x -= 1u", "counts[group].x -= 0u"), same_sets),
+        (("choose_pick", "gain * numbers[group].x", "gain"), same_sets),
+        (("choose_pick", "rival.value < at_least", "rival.value < HIGHEST"), same_sets),
+        (("pick_direction", "x -= sh_along[j]", "x += sh_along[j]"), same_sets),
+        (("pick_direction", "directions[own + quad] *= unit", "directions[own + quad] *= ONE"), same_sets),
+        (("pick_direction", "if at < count", "if at + 1u < count"), same_sets),
+        (("pick_direction", "gains[tile.start + row] = LOWEST", "gains[tile.start] = LOWEST"), same_sets),
+        (("pick_direction", "first += 256u", "first += 512u"), many_picks),
+    ]);
 }

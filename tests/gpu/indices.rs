@@ -26,8 +26,8 @@ fn tests() -> impl Iterator<Item = (&'static str, Test)> {
     all.into_iter().flatten().copied()
 }
 
-/// The ways in which work is cut: by bindings, not at all, with more workgroup memory than a software driver admits to, as
-/// large cards have, and by dispatches, which is the same in either precision.
+/// The ways in which work is cut: by bindings; not at all, with more workgroup memory than a software driver admits to, as
+/// large cards have; and by dispatches, which is the same in either precision.
 fn options(precision: Precision) -> Vec<(GpuOptions, usize)> {
     let whole = GpuOptions::default().with_precision(precision).with_witness(testifying);
     let matrix = if precision == Precision::F64 { 60 } else { 85 };
@@ -106,8 +106,11 @@ fn an_index_out_of_bounds_is_noticed() {
 
 #[test]
 fn trusted_shaders_conform() {
-    let options = GpuOptions::default().with_precision(Precision::F32);
-    let Some(_) = engines::open(&options, "graphics device") else { return };
-    let tested = engines::tested(&Gpu::new(&options).unwrap(), usize::MAX);
-    tests().for_each(|(_, test)| test(&tested));
+    for precision in [Precision::F32, Precision::F64] {
+        let options = GpuOptions::default().with_precision(precision);
+        let Some(_) = engines::open(&options, "graphics device") else { return };
+        let trusted = Gpu::new(&options).unwrap();
+        let tested = engines::tested(&trusted, usize::MAX);
+        tests().for_each(|(_, test)| test(&tested));
+    }
 }

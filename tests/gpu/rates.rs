@@ -26,17 +26,19 @@ fn software_is_not_measured_and_not_taken() {
 
 #[test]
 fn rates_are_measured_by_the_verbs() {
-    let Some(gpu) = gpu(Precision::F64) else { return };
-    let is_software = summaries().iter().all(|adapter| adapter.is_software);
-    let before = gpu.traffic();
-    let rates = gpu.measured_rates().unwrap();
-    println!("{rates:?}");
-    let of_gpu = rates.gpu.unwrap();
-    for rate in [rates.read, rates.multiply, of_gpu.upload, of_gpu.latency] {
-        assert!(rate.is_finite() && rate > 0.0, "{rates:?}");
+    for precision in [Precision::F32, Precision::F64] {
+        let Some(gpu) = gpu(precision) else { return };
+        let is_software = summaries().iter().all(|adapter| adapter.is_software);
+        let before = gpu.traffic();
+        let rates = gpu.measured_rates().unwrap();
+        println!("{rates:?}");
+        let of_gpu = rates.gpu.unwrap();
+        for rate in [rates.read, rates.multiply, of_gpu.upload, of_gpu.latency] {
+            assert!(rate.is_finite() && rate > 0.0, "{rates:?}");
+        }
+        // Rows of 16 and 4 MiB are brought there, and once more as f64 at most; a fast card gets 16 and 64 MiB more.
+        let uploaded = (gpu.traffic() - before).uploaded;
+        let most = if is_software { 50 } else { 250 };
+        assert!((20 << 20..most << 20).contains(&uploaded), "{uploaded}");
     }
-    // Rows of 16 and 4 MiB are brought there, and once more as f64 at most; a fast card gets 16 and 64 MiB more.
-    let uploaded = (gpu.traffic() - before).uploaded;
-    let most = if is_software { 50 } else { 250 };
-    assert!((20 << 20..most << 20).contains(&uploaded), "{uploaded}");
 }

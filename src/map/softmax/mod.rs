@@ -62,8 +62,9 @@ pub struct Softmax;
 impl Solver<Dpp> for Softmax {
     /// The set found by the relaxation. The watch of the engine ends it, but not before the first step, which takes O(mn²)
     /// operations. A climb that is cut short takes the most likely items at that point one after the other, as long as each
-    /// raises the determinant: the result is never worse than the empty set. [`iterations`](super::Stats::iterations) counts the steps,
-    /// [`evaluations`](super::Stats::evaluations) the values of F.
+    /// raises the determinant: the result is never worse than the empty set.
+    ///
+    /// [`iterations`](super::Stats::iterations) counts the steps, [`evaluations`](super::Stats::evaluations) the values of F.
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.

@@ -100,15 +100,16 @@ const ONCE_WRONG: &[u64] = &[
     3_075_759, 5_038_509, 5_074_103,
 ];
 
-fn once_wrong(number: u64) -> u64 {
-    ONCE_WRONG[usize::try_from(number).unwrap()]
-}
-
 #[test]
 fn search_again_where_it_went_wrong() {
-    let problem = |number| generator::problem(once_wrong(number));
-    let look = |problem: &Problem, number| on_the_cpu(problem, once_wrong(number));
-    let summary = search(0..ONCE_WRONG.len() as u64, problem, look);
+    search_again(ONCE_WRONG, generator::problem);
+}
+
+/// Searches the problems of some seeds.
+pub(crate) fn search_again(seeds: &'static [u64], problem: fn(u64) -> Problem) {
+    let seed = |number: u64| seeds[usize::try_from(number).unwrap()];
+    let look = move |problem: &Problem, number| on_the_cpu(problem, seed(number));
+    let summary = search(0..seeds.len() as u64, move |number| problem(seed(number)), look);
     for (problem, report) in summary.wrong.values() {
         println!("\n{problem}");
         report.wrong().iter().take(8).for_each(|fault| println!("    {fault}"));

@@ -8,7 +8,7 @@ use partition_dpp::{
 
 use crate::{
     common::checked::{DEADLINE, Outcome, with_deadline},
-    differential::search_seeds,
+    differential::{search_again, search_seeds},
 };
 
 /// Gaussian kernels, against hundreds of digits.
@@ -21,6 +21,12 @@ fn search_gaussian_kernels() {
 #[test]
 fn search_landmarks() {
     search_seeds(200, by_landmarks);
+}
+
+/// Conditionals of 2 024 206 were those of one part, with the other's lost in rounding.
+#[test]
+fn search_landmarks_again_where_they_went_wrong() {
+    search_again(&[2_024_206], by_landmarks);
 }
 
 /// Features by landmarks are a problem of their own, once they are near enough to the kernel.

@@ -24,6 +24,8 @@ use crate::{Error, PartitionDpp, Result, engine::Engine};
 pub struct Conditionals {
     stage: Stage,
     evaluation: Evaluation,
+    /// Estimated total variation error of the law.
+    error: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -39,12 +41,28 @@ impl Conditionals {
             Method::PerCandidate => Evaluation::PerCandidate(ProjectedCandidates::on(&stage, 0)?),
             _ => Evaluation::Shared(RowNodes::on(&stage)?),
         };
-        Ok(Self { stage, evaluation })
+        let mut chain = Self { stage, evaluation, error: 0.0 };
+        chain.error = chain.stage.error_of(&chain.weights()?)?;
+        Ok(chain)
     }
 
     /// Estimated total variation error of the law.
     pub(super) fn error(&self) -> f64 {
-        self.stage.setup.error
+        self.error
+    }
+
+    /// The weight of every free item, group after group.
+    fn weights(&self) -> Result<Vec<f64>> {
+        let stage = &self.stage;
+        let nodes = match &self.evaluation {
+            Evaluation::Shared(nodes) => nodes,
+            Evaluation::PerCandidate(candidates) => return Ok(candidates.weights().collect()),
+        };
+        let of_group = |at: usize| match stage.left[at] {
+            0 => Ok(vec![0.0; stage.setup.items(stage.groups[at]).len()]),
+            _ => nodes.weights(stage, at),
+        };
+        Ok((0..stage.left.len()).map(of_group).collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// Items picked, in order.
@@ -78,23 +96,16 @@ impl Conditionals {
     /// to pick.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// - [`Error::IllConditioned`] if the law is lost in rounding;
+    /// - those of the engine.
     pub fn probabilities(&self) -> Result<Vec<f64>> {
         let stage = &self.stage;
         let mut probabilities = vec![0.0; stage.setup.item_count()];
         if stage.total() == 0 {
             return Ok(probabilities);
         }
-        let weights = match &self.evaluation {
-            Evaluation::Shared(nodes) => {
-                let of_group = |at: usize| match stage.left[at] {
-                    0 => Ok(vec![0.0; stage.setup.items(stage.groups[at]).len()]),
-                    _ => nodes.weights(stage, at),
-                };
-                (0..stage.left.len()).map(of_group).collect::<Result<Vec<_>>>()?.concat()
-            }
-            Evaluation::PerCandidate(candidates) => candidates.weights().collect(),
-        };
+        let weights = self.weights()?;
+        stage.error_of(&weights)?;
         let rows = stage.setup.rows(&stage.groups);
         for ((item, _), weight) in rows.iter().zip(&weights) {
             probabilities[item] = *weight;

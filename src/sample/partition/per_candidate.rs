@@ -122,7 +122,7 @@ impl PerCandidate {
     pub(crate) fn new(dpp: &PartitionDpp, engine: &Engine) -> Result<Self> {
         let start = Stage::start(dpp, engine)?;
         let first = ProjectedCandidates::on(&start, 0)?;
-        let error = start.error(first.weights().sum::<f64>() / start.total() as f64)?;
+        let error = start.error_of(&first.weights().collect::<Vec<f64>>())?;
         Ok(Self { start, first, error })
     }
 

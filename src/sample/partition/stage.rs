@@ -123,6 +123,22 @@ impl Stage {
         accurate(self.total() as f64 * rounding / coefficient + self.setup.error)
     }
 
+    /// The [`error`](Self::error) by the weights of all candidates, group after group. Those of every group give the same
+    /// coefficient, unless rounding dominates.
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) fn error_of(&self, mut weights: &[f64]) -> Result<f64> {
+        let mut worst = 0.0;
+        for (&group, &left) in self.groups.iter().zip(&self.left) {
+            let own = weights.split_off(..self.setup.items(group).len()).unwrap_or_default();
+            if left > 0 {
+                worst = f64::max(worst, self.error(own.iter().sum::<f64>() / left as f64)?);
+            }
+        }
+        Ok(worst)
+    }
+
     /// The error of a draw without a positive weight.
     pub(super) fn lost(&self) -> Error {
         let picked = self.picks.len();

@@ -250,7 +250,7 @@ fn of_many(candidates: &Candidates<'_>, engine: &Engine, clock: &Clock) -> Resul
             }
             bound - value < 1e-6 || clock.ended().is_some()
         };
-        if let Some(relaxed) = usable(relax_whole(candidates, engine, &[], &enough))? {
+        if let Some(relaxed) = usable(relax_whole(candidates, &clock.over(engine), &[], &enough))? {
             certificate.add(relaxed.upper_bound, Bound::Gamma, relaxed.steps);
         }
     }

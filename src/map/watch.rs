@@ -3,7 +3,10 @@
 use std::time::Instant;
 
 use super::Termination;
-use crate::watch::{Ended, Watch};
+use crate::{
+    engine::Engine,
+    watch::{Ended, Watch},
+};
 
 /// The clock of one run.
 #[derive(Clone, Debug)]
@@ -24,6 +27,11 @@ impl Clock {
     /// Why the run must end now, if it must.
     pub(super) fn ended(&self) -> Option<Termination> {
         self.watch.ended().map(Termination::from)
+    }
+
+    /// The engine under the same watch, so that its passes over many rows end, too.
+    pub(super) fn over(&self, engine: &Engine) -> Engine {
+        engine.watched(&self.watch.without_reports())
     }
 
     pub(super) fn has_deadline(&self) -> bool {

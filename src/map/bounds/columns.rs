@@ -9,7 +9,7 @@ use super::{
     interior_point::{Bounded, is_over, maximise},
     relaxation::Majorant,
 };
-use crate::{Result, map::rounding::of_sum};
+use crate::{Error, Result, map::rounding::of_sum};
 
 /// Items that a round may add beyond those that the linear problem takes.
 const MORE: usize = 32;
@@ -66,7 +66,10 @@ pub(super) fn maximise_by_columns(
         let gamma = Gamma::of(&master);
         let solved = solve_master(&gamma, &Choices::of(&master), x.as_deref(), &items, gap, enough)?;
         steps += solved.steps;
-        let slopes = pool.prices(&solved.point)?;
+        let slopes = match pool.prices(&solved.point) {
+            Err(Error::Ended(_)) if best.is_some() => break,
+            slopes => slopes?,
+        };
         let majorant = Majorant { intercept: gamma.intercept(&solved.point, &choices.counts), slopes };
         let priced = price(choices, &items, &solved, &majorant, steps);
         let found = entering(choices, &items, &majorant.slopes);

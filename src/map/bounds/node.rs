@@ -138,11 +138,11 @@ pub(crate) fn relax(
     usable(by_method()).map(Option::flatten)
 }
 
-/// Turns failures of the eigen-decomposition into `None`, since other bounds remain.
+/// Turns failures of the eigen-decomposition, and passes that a watch ended, into `None`, since other bounds remain.
 pub(crate) fn usable<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(bound) => Ok(Some(bound)),
-        Err(Error::Eigen { .. }) => Ok(None),
+        Err(Error::Eigen { .. } | Error::Ended(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -144,7 +144,7 @@ impl<'c> Run<'c> {
         let enough = |bound: f64, value: f64| {
             bound < target || bound - value < 1e-3 * (bound - target) || clock.ended().is_some()
         };
-        let relaxed = relax_whole(self.candidates, self.engine, &self.incumbent.set, &enough);
+        let relaxed = relax_whole(self.candidates, &clock.over(self.engine), &self.incumbent.set, &enough);
         let Some(relaxed) = usable(relaxed)? else { return Ok(kept) };
         self.bound = self.bound.min(relaxed.upper_bound);
         self.steps += relaxed.steps;

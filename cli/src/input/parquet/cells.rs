@@ -1,14 +1,12 @@
 //! Labels, scores and ids: one value a row.
 
-use std::{fs::File, sync::Arc};
+use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, StringArray, cast::AsArray, types};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DECIMAL128_MAX_PRECISION, DECIMAL128_MAX_SCALE, DataType};
-use parquet::{
-    arrow::{ProjectionMask, arrow_reader::ParquetRecordBatchReaderBuilder},
-    basic::LogicalType,
-};
+use parquet::basic::LogicalType;
+use uuid::Uuid;
 
 use super::{ParquetFile, sentence};
 use crate::failure::Failure;
@@ -34,13 +32,8 @@ impl ParquetFile {
         mut sink: impl FnMut(Cell<'_>) -> Result<(), String>,
     ) -> Result<(), Failure> {
         let column = self.choose(name, option)?;
-        let file = File::open(&self.path).map_err(|error| Failure::io(&self.path, &error))?;
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), [column]);
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
-            .with_projection(mask)
-            .with_batch_size(BATCH)
-            .build()
-            .map_err(|error| self.failure(&error))?;
+        let reader = self.reader([column])?.with_batch_size(BATCH);
+        let reader = reader.build().map_err(|error| self.failure(&error))?;
         let mut row = 0;
         for batch in reader {
             let batch = batch.map_err(|error| Failure::file(&self.path, error.to_string()))?;
@@ -90,18 +83,14 @@ impl ParquetFile {
     }
 
     fn holds_uuids(&self, column: usize) -> bool {
-        self.leaves(column)
-            .all(|leaf| matches!(self.descriptor(leaf).logical_type_ref(), Some(LogicalType::Uuid)))
+        let field = &self.metadata.parquet_schema().root_schema().get_fields()[column];
+        matches!(field.get_basic_info().logical_type_ref(), Some(LogicalType::Uuid))
     }
 }
 
 /// In the form 8-4-4-4-12.
 fn uuids(values: &FixedSizeBinaryArray) -> StringArray {
-    let text = |bytes: &[u8]| {
-        let digits = bytes.iter().fold(0, |digits: u128, &byte| digits << 8 | u128::from(byte));
-        let digits = format!("{digits:032x}");
-        [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
-    };
+    let text = |bytes: &[u8]| Uuid::from_slice(bytes).unwrap_or_default().to_string();
     values.iter().map(|bytes| bytes.map(text)).collect()
 }
 

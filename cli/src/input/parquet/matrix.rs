@@ -1,31 +1,13 @@
 //! Room for features that are read: zeros until they are filled in.
 
-use std::{io, marker::PhantomData, sync::Arc};
+use std::{io, marker::PhantomData};
 
-use arrow_array::{ArrowPrimitiveType, FixedSizeListArray, PrimitiveArray, types};
-use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
-use arrow_schema::Field;
-use bytes::Bytes;
-use half::f16;
+use bytemuck::Pod;
 use memmap2::MmapMut;
-use partition_dpp::{Features, data::Scalar};
-
-/// A type of features, and Arrow's name for it.
-pub(super) trait Feature: Scalar + ArrowNativeType {
-    type Arrow: ArrowPrimitiveType<Native = Self>;
-}
-
-impl Feature for f16 {
-    type Arrow = types::Float16Type;
-}
-
-impl Feature for f32 {
-    type Arrow = types::Float32Type;
-}
-
-impl Feature for f64 {
-    type Arrow = types::Float64Type;
-}
+use partition_dpp::{
+    Features,
+    data::{Scalar, Storage},
+};
 
 /// A matrix in memory of its own, in large pages where the system has them: clearing memory in small ones takes as long
 /// as decompressing a file.
@@ -36,7 +18,7 @@ pub(super) struct Matrix<T> {
     values: PhantomData<T>,
 }
 
-impl<T: Feature> Matrix<T> {
+impl<T: Scalar> Matrix<T> {
     /// # Errors
     /// If there is not so much memory.
     pub(super) fn zeros(rows: usize, dims: usize) -> io::Result<Self> {
@@ -54,11 +36,12 @@ impl<T: Feature> Matrix<T> {
 
     /// The features, without a copy.
     pub(super) fn into_features(self) -> partition_dpp::Result<Features> {
-        let count = self.rows * self.dims;
-        let buffer = Buffer::from(Bytes::from_owner(self.memory));
-        let values = PrimitiveArray::<T::Arrow>::new(ScalarBuffer::new(buffer, 0, count), None);
-        let field = Field::new("features", T::Arrow::DATA_TYPE, false);
-        let dims = i32::try_from(self.dims).unwrap_or(i32::MAX);
-        Features::from_arrow(&FixedSizeListArray::new(Arc::new(field), dims, Arc::new(values), None))
+        Features::from_rows(self.rows, self.dims, Storage::shared(self))
+    }
+}
+
+impl<T: Pod> AsRef<[T]> for Matrix<T> {
+    fn as_ref(&self) -> &[T] {
+        bytemuck::cast_slice(&self.memory)
     }
 }

@@ -1,33 +1,22 @@
 //! Columns of .parquet files.
 
 mod cells;
-mod levels;
-mod lists;
+mod features;
 mod matrix;
-mod numbers;
-mod pieces;
-mod row_groups;
 mod rows;
-mod side_by_side;
-mod values;
 
 use std::{
     fs::File,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use parquet::{
-    arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions},
-    basic::{LogicalType, Type},
-    column::{page::PageReader, reader::ColumnReaderImpl},
-    data_type::DataType,
-    errors::ParquetError,
-    file::{
-        metadata::{ColumnChunkMetaData, ParquetMetaData},
-        serialized_reader::SerializedPageReader,
+    arrow::{
+        ProjectionMask,
+        arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder},
     },
-    schema::types::ColumnDescriptor,
+    errors::ParquetError,
+    file::metadata::{ColumnChunkMetaData, ParquetMetaData},
 };
 
 pub(super) use self::{cells::Cell, rows::Columns};
@@ -41,20 +30,6 @@ pub(super) struct ParquetFile {
     metadata: ArrowReaderMetadata,
     /// Of the columns of the table.
     names: Vec<String>,
-}
-
-/// The types of numbers that are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Numbers {
-    Bool,
-    /// Of 32 bits or fewer.
-    Signed,
-    Unsigned,
-    SignedLong,
-    UnsignedLong,
-    F16,
-    F32,
-    F64,
 }
 
 impl ParquetFile {
@@ -123,27 +98,15 @@ impl ParquetFile {
         columns::choose(&names, &self.path, name, option)
     }
 
-    /// The columns that hold the values of a column of the table: one, unless its values are structures.
-    fn leaves(&self, column: usize) -> impl Iterator<Item = usize> {
-        let schema = self.metadata.parquet_schema();
-        (0..schema.num_columns()).filter(move |&leaf| schema.get_column_root_idx(leaf) == column)
-    }
-
-    fn descriptor(&self, leaf: usize) -> Arc<ColumnDescriptor> {
-        self.metadata.parquet_schema().column(leaf)
-    }
-
-    /// A reader of the values of a column in a row group.
-    fn reader<T: DataType>(&self, group: usize, leaf: usize) -> Result<ColumnReaderImpl<T>, Failure> {
-        let pages: Box<dyn PageReader> = Box::new(self.page_reader(group, leaf)?);
-        Ok(ColumnReaderImpl::new(self.descriptor(leaf), pages))
-    }
-
-    fn page_reader(&self, group: usize, leaf: usize) -> Result<SerializedPageReader<File>, Failure> {
+    /// A reader of some columns of the table, in the order of the table.
+    fn reader(
+        &self,
+        columns: impl IntoIterator<Item = usize>,
+    ) -> Result<ParquetRecordBatchReaderBuilder<File>, Failure> {
         let file = File::open(&self.path).map_err(|error| Failure::io(&self.path, &error))?;
-        let column = self.table().row_group(group).column(leaf);
-        let pages = SerializedPageReader::new(Arc::new(file), column, self.rows_of(group), None);
-        pages.map_err(|error| self.failure(&error))
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns);
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
+        Ok(reader.with_projection(mask))
     }
 
     fn failure(&self, error: &ParquetError) -> Failure {
@@ -156,23 +119,6 @@ impl ParquetFile {
 
     fn row_problem(&self, column: usize, row: usize, problem: &str) -> Failure {
         Failure::file(&self.path, format!("row {row}, column '{}': {problem}", self.names[column]))
-    }
-}
-
-impl Numbers {
-    /// The type of a column of numbers; `None` for others, dates and decimal fractions among them.
-    fn of(column: &ColumnDescriptor) -> Option<Self> {
-        match (column.physical_type(), column.logical_type_ref()) {
-            (Type::BOOLEAN, None) => Some(Self::Bool),
-            (Type::FLOAT, None) => Some(Self::F32),
-            (Type::DOUBLE, None) => Some(Self::F64),
-            (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16)) => Some(Self::F16),
-            (Type::INT32, Some(LogicalType::Integer(kind))) if !kind.is_signed => Some(Self::Unsigned),
-            (Type::INT32, None | Some(LogicalType::Integer(_))) => Some(Self::Signed),
-            (Type::INT64, Some(LogicalType::Integer(kind))) if !kind.is_signed => Some(Self::UnsignedLong),
-            (Type::INT64, None | Some(LogicalType::Integer(_))) => Some(Self::SignedLong),
-            _ => None,
-        }
     }
 }
 

@@ -39,7 +39,7 @@ impl ParquetFile {
         numbers: &[String],
     ) -> Result<Vec<usize>, Failure> {
         match numbers {
-            [] => Ok(vec![self.list_column(list)?.column]),
+            [] => Ok(vec![self.list_column(list)?.0]),
             names => names.iter().map(|name| self.find(name)).collect(),
         }
     }

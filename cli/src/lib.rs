@@ -7,8 +7,8 @@ mod arguments;
 #[cfg(feature = "gpu")]
 mod bench;
 mod by;
+mod catch_panic;
 mod compute;
-mod contain;
 mod counts;
 #[cfg(feature = "gpu")]
 mod devices;

@@ -1,35 +1,35 @@
 //! The models: which sets a law allows, and the ground set that it is conditioned on.
 
+mod contraction;
 mod counts;
 mod dpp;
+mod factor_residual;
 pub(crate) mod feasibility;
 mod free_items;
 mod graded;
 mod ground_set;
-mod heaviest;
 mod independent;
 mod k_dpp;
-mod lacking;
-mod levels;
 mod log_determinant;
+mod max_weight_basis;
 mod open_parts;
 mod partition_dpp;
 mod ridge;
 mod sets;
-mod tight_parts;
+mod weight_narrowing;
 
+pub(crate) use contraction::Contraction;
 pub(crate) use counts::{Counts, Demand};
 pub use dpp::Dpp;
+pub(crate) use factor_residual::Lacking;
 pub(crate) use free_items::FreeItems;
 pub(crate) use graded::{accurately, within};
 pub(crate) use ground_set::{GroundSet, add_sorted};
 pub use independent::{IndependentKDpps, PartKDpp};
 pub use k_dpp::KDpp;
-pub(crate) use lacking::Lacking;
 pub(crate) use log_determinant::{factor_error, log_determinant, log_determinant_estimate};
 pub(crate) use open_parts::OpenPart;
 pub use partition_dpp::PartitionDpp;
 pub use ridge::RidgeDpp;
 pub(crate) use ridge::{DrawnDpp, Fill, FreeRidge, log_probability};
 pub use sets::Sets;
-pub(crate) use tight_parts::Contraction;

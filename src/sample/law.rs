@@ -7,7 +7,7 @@ use rand::Rng;
 use super::{
     Algorithm, Attempts,
     batches::Batched,
-    estimated::CappedLaw,
+    importance::CappedLaw,
     partition,
     rejection::Rejection,
     ridge::{FreeRidgeSampler, RidgeSampler},

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Bound, Method, Projection, SamplerOptions, bounded, projection, ridge::FreeRidgeSampler};
+use super::{Bound, Method, Projection, SamplerOptions, projection, rejection, ridge::FreeRidgeSampler};
 use crate::{
     Dpp, Features, IndependentKDpps, KDpp, PartitionDpp, Result, RidgeDpp,
     engine::cpu_pass_bytes,
@@ -171,7 +171,7 @@ impl PartitionDpp {
             return;
         }
         let (items, rank) = (self.rows().len(), self.ground().dims_left());
-        if let Some(bytes) = bounded::stored_bytes(items, rank) {
+        if let Some(bytes) = rejection::stored_bytes(items, rank) {
             memory.add("whitened rows", bytes as u64);
         }
         let several = self.open().iter().any(|part| part.high > 1);

@@ -4,10 +4,9 @@
 mod acceptance;
 mod attempts;
 mod batches;
-mod bounded;
 mod count_rule;
 mod dpp;
-mod estimated;
+mod importance;
 mod k_dpp;
 mod law;
 pub mod mcmc;
@@ -29,8 +28,7 @@ use rand::{Rng, SeedableRng, distr::Distribution};
 use rand_chacha::ChaCha8Rng;
 
 pub use acceptance::expected_proposals;
-pub use bounded::Bound;
-pub use estimated::{
+pub use importance::{
     EstimateOptions, EstimatedInference, ImportanceSampler, TRUSTED_PARETO_K, WeightStatistics,
     WeightedSamples,
 };
@@ -38,7 +36,7 @@ pub use memory::{MemoryPlan, MemoryUse};
 pub use options::{DEFAULT_LAW_ERROR, DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
 pub use partition::{Choice, Conditionals, Method, Plan};
 pub use projection::Projection;
-pub use rejection::BoundCost;
+pub use rejection::{Bound, BoundCost};
 pub use samples::Samples;
 
 pub(crate) use attempts::Attempts;

@@ -9,7 +9,7 @@ use super::{
     batches::{Batched, Batches, Replay},
     pool::{Pool, Reused},
     projection::{self, ProjectionDpp, Scratch},
-    rejection::Question,
+    rejection::RejectionSetup,
     stream,
 };
 use crate::{
@@ -201,12 +201,12 @@ impl SpectralLaw {
     /// Under ranges that bound may be far too low, so a pilot predicts the proposals per draw: 256 proposals, or 64 weighted
     /// draws if it sees fewer than 16 acceptances.
     pub(super) fn under_quota(
-        question: &Question<'_>,
+        setup: &RejectionSetup<'_>,
         acceptance: f64,
         (way, budget): (Projection, f64),
         engine: &Engine,
     ) -> Result<(Self, f64)> {
-        let Question { dpp, rows, found, fill, .. } = question;
+        let RejectionSetup { dpp, rows, found, fill, .. } = setup;
         let values = &found.spectrum.values;
         let eigenvectors = match dpp.counts().total() {
             Some(k) => Eigenvectors::of_size(values, k)?,
@@ -232,7 +232,7 @@ impl SpectralLaw {
         } else {
             law.measured(engine)?
         };
-        let predicted = seen.map_or_else(|| question.tilted_proposals(engine), |seen| Ok(seen.recip()))?;
+        let predicted = seen.map_or_else(|| setup.tilted_proposals(engine), |seen| Ok(seen.recip()))?;
         let cautious = (MARGIN * predicted).recip().max(acceptance_bound);
         law.acceptance_bound = if is_taken { acceptance_bound } else { cautious };
         law.proposals = predicted.min(law.acceptance_bound.recip()).max(1.0);
@@ -374,9 +374,9 @@ mod tests {
         let (features, partition) = orthogonal();
         let quota = Quota::new(&partition, [1..=2, 0..=1]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let question = Question::new(&dpp, None, Engine::host()).unwrap();
+        let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
         let how = (Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET);
-        let (mut law, _) = SpectralLaw::under_quota(&question, 0.1, how, Engine::host()).unwrap();
+        let (mut law, _) = SpectralLaw::under_quota(&setup, 0.1, how, Engine::host()).unwrap();
         let draw = |law: &SpectralLaw| {
             let mut attempts = Attempts::under(&UNWATCHED, law.acceptance_bound());
             law.sample(&mut stream(0, 0), &mut attempts)

@@ -4,7 +4,7 @@ use faer::Mat;
 
 use super::{
     CountRule, DEFAULT_PROPOSAL_BUDGET, Projection, acceptance,
-    rejection::Question,
+    rejection::RejectionSetup,
     spectral::{SpectralLaw, log_weights},
 };
 use crate::{
@@ -122,11 +122,11 @@ impl TiltedProposals {
 
     /// For a law with something left to choose.
     pub(crate) fn of_partition_dpp(dpp: &PartitionDpp, engine: &Engine) -> Result<Self> {
-        let question = Question::new(dpp, None, engine)?;
-        let Question { rows, found, correction, .. } = &question;
+        let setup = RejectionSetup::new(dpp, None, engine)?;
+        let RejectionSetup { rows, found, correction, .. } = &setup;
         let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction, engine)?;
         let how = (Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET);
-        let (law, law_error) = SpectralLaw::under_quota(&question, acceptance, how, engine)?;
+        let (law, law_error) = SpectralLaw::under_quota(&setup, acceptance, how, engine)?;
         let eigenvectors = EigenvectorLaw::of(found, dpp);
         let rule = CountRule::new(dpp.counts(), correction.clone());
         Ok(Self {

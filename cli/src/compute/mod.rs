@@ -14,7 +14,7 @@ use partition_dpp::{Engine, engine::Job};
 use partition_dpp::{Error, error::DeviceProblem};
 
 pub(crate) use self::arguments::{ComputeArguments, EngineChoice, PrecisionChoice};
-use crate::{contain::is_contained, failure::Failure};
+use crate::{catch_panic::is_caught, failure::Failure};
 
 /// Sets the number of threads and refuses a precision that the CPU does not compute in.
 pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
@@ -35,7 +35,7 @@ pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
 pub(crate) fn quiet_resets() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if !is_reset(info.payload()) && !is_contained() {
+        if !is_reset(info.payload()) && !is_caught() {
             usual(info);
         }
     }));

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Result,
     model::FreeItems,
-    sample::{Attempts, bounded::BoundedScratch},
+    sample::{Attempts, rejection::BoundedScratch},
     watch::Watch,
 };
 

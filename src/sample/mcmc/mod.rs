@@ -29,7 +29,7 @@ use self::{
     observables::Observables,
     other_sets::OtherSets,
 };
-use super::{rejection::Question, stream};
+use super::{rejection::RejectionSetup, stream};
 use crate::{
     Error, Features, PartitionDpp, Result,
     engine::{Engine, EngineInfo},
@@ -141,9 +141,9 @@ impl PartitionDpp {
         if counts.is_empty() {
             return Err(Error::Nothing { what: "the quota beyond the included items" });
         }
-        let question = Question::new(self, None, engine)?;
-        let other_sets = OtherSets::new(&question, &counts, engine)?;
-        let Question { rows, found: TiltedSpectrum { spectrum, .. }, .. } = &question;
+        let setup = RejectionSetup::new(self, None, engine)?;
+        let other_sets = OtherSets::new(&setup, &counts, engine)?;
+        let RejectionSetup { rows, found: TiltedSpectrum { spectrum, .. }, .. } = &setup;
         let (features, slots) = (self.ground().features(), counts.iter().sum());
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, slots)?;
         let roots: Vec<f64> = eigenvectors.inclusion_probabilities().iter().map(|p| p.sqrt()).collect();

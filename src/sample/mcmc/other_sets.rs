@@ -8,8 +8,7 @@ use crate::{
     polynomial::log_sum,
     sample::{
         Attempts,
-        bounded::{BoundedScratch, WeightedLaw},
-        rejection::Question,
+        rejection::{BoundedScratch, RejectionSetup, WeightedLaw},
     },
     watch::Watch,
 };
@@ -50,8 +49,8 @@ pub(super) struct OtherSets {
 }
 
 impl OtherSets {
-    pub(super) fn new(question: &Question<'_>, counts: &[usize], engine: &Engine) -> Result<Self> {
-        let law = WeightedLaw::new(question, engine)?;
+    pub(super) fn new(setup: &RejectionSetup<'_>, counts: &[usize], engine: &Engine) -> Result<Self> {
+        let law = WeightedLaw::new(setup, engine)?;
         let pilot = law.law().weigh_many((TASKS, EACH), PILOT_SEED, engine)?;
         let logs: Vec<f64> = pilot.iter().map(|(log, _)| *log).collect();
         // E min(1, w′/w) for a set from the law and a draw: Σ min(w_i, w_j) / (N Σ w_i).
@@ -161,8 +160,8 @@ mod tests {
     fn moves_to_other_sets_have_the_law() {
         let (features, partition) = law();
         let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [2, 1]).unwrap()).unwrap();
-        let question = Question::new(&dpp, None, Engine::host()).unwrap();
-        let other_sets = OtherSets::new(&question, &[2, 1], Engine::host()).unwrap();
+        let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
+        let other_sets = OtherSets::new(&setup, &[2, 1], Engine::host()).unwrap();
         assert!(other_sets.acceptance > 0.2);
         let (mut rng, mut scratch) = (ChaCha8Rng::seed_from_u64(3), other_sets.scratch());
         let mut present = other_sets.start(&mut rng, &Watch::default()).unwrap().unwrap();

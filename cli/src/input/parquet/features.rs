@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::{ParquetFile, columns, matrix::Matrix, sentence};
 use crate::{
-    contain::contain,
+    catch_panic::catch_panic,
     failure::Failure,
     memory::{Limit, Use},
 };
@@ -265,7 +265,7 @@ impl ParquetFile {
         rows: usize,
     ) -> Result<RecordBatch, Failure> {
         // The reader takes headers of pages for whole when it looks ahead.
-        let Some(batch) = contain(|| reader.next()) else {
+        let Some(batch) = catch_panic(|| reader.next()) else {
             return Err(Failure::file(&self.path, "the file is broken"));
         };
         let batch = batch.transpose().map_err(|error| Failure::file(&self.path, sentence(&error)))?;

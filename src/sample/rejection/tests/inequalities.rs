@@ -208,14 +208,13 @@ fn lost(law: &BoundedLaw, seed: u64) -> f64 {
 
 /// Random sets lose no more than the law states; false if there is no such law.
 fn assert_is_kept(
-    question: &Question<'_>,
+    setup: &RejectionSetup<'_>,
     bound: Bound,
     choice: (Family, Reading),
     seed: u64,
 ) -> std::result::Result<bool, TestCaseError> {
-    let Ok(chosen) = of_family(question, bound, choice) else { return Ok(false) };
-    let Ok((law, error, proposals)) = question.bounded(chosen, SamplerOptions::default(), Engine::host())
-    else {
+    let Ok(chosen) = of_family(setup, bound, choice) else { return Ok(false) };
+    let Ok((law, error, proposals)) = setup.bounded(chosen, SamplerOptions::default(), Engine::host()) else {
         return Ok(false);
     };
     let lost = lost(&law, seed) * proposals;
@@ -232,14 +231,14 @@ fn no_factor_of_an_acceptance_exceeds_one() {
     let (mut runner, sets) = (TestRunner::new(config), AtomicUsize::new(0));
     let checked = runner.run(&(models(), any::<u64>()), |(model, seed)| {
         let Some(dpp) = model.dpp() else { return Err(TestCaseError::reject("no set has a determinant")) };
-        let Ok(question) = Question::new(&dpp, None, Engine::host()) else { return Ok(()) };
+        let Ok(setup) = RejectionSetup::new(&dpp, None, Engine::host()) else { return Ok(()) };
         // Rows are thinned out only if they have no components beyond those of the spectrum.
-        let beyond = dpp.ground().beyond().is_some() || question.found.spectrum.values.len() < model.dims;
+        let beyond = dpp.ground().beyond().is_some() || setup.found.spectrum.values.len() < model.dims;
         for (choice, bound) in choices(beyond)
             .into_iter()
             .flat_map(|choice| Bound::ALL[1..].iter().map(move |&bound| (choice, bound)))
         {
-            if assert_is_kept(&question, bound, choice, seed)? {
+            if assert_is_kept(&setup, bound, choice, seed)? {
                 sets.fetch_add(SETS, Ordering::Relaxed);
             }
         }
@@ -265,8 +264,8 @@ fn no_weight_falls_short_of_a_row_that_cancels() {
         let (labels, counts) = (vec![0, 0, 0, 1, 1, 1], vec![3, 2]);
         let model = Model { dims: 6, labels, values: entries(36, seed), spoilt: spoilt.clone(), counts };
         let dpp = model.dpp().unwrap();
-        let question = Question::new(&dpp, None, Engine::host()).unwrap();
-        assert_is_kept(&question, Bound::Hadamard, (Family::Clipped(2), Reading::Mapped), seed).unwrap()
+        let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
+        assert_is_kept(&setup, Bound::Hadamard, (Family::Clipped(2), Reading::Mapped), seed).unwrap()
     };
     assert!((0..20).filter(kept).count() >= 10);
 }

@@ -15,7 +15,7 @@
 //!
 //! Source: Frank, *A weighted matroid intersection algorithm* (1981), for the prices.
 
-use super::{Counts, FreeItems, GroundSet, heaviest::Heaviest};
+use super::{Counts, FreeItems, GroundSet, max_weight_basis::Heaviest};
 use crate::{Features, Result, engine::Items, error::WeightProblem, linalg::OrthonormalBasis};
 
 /// Weights within these bounds stay as they are: the largest |ln q|, …

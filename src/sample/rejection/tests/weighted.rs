@@ -26,10 +26,10 @@ fn weighted_draws_have_the_law() {
     for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
-        let question = Question::new(&dpp, None, Engine::host()).unwrap();
-        let expected = determinants(&features, &question);
+        let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
+        let expected = determinants(&features, &setup);
         let normaliser: f64 = expected.values().sum();
-        let law = WeightedLaw::new(&question, Engine::host()).unwrap();
+        let law = WeightedLaw::new(&setup, Engine::host()).unwrap();
         let (mut sets, mut mean, mut paths) = (BTreeMap::new(), 0.0, Paths::default());
         let (mut sums, mut scratch) = (InclusionSums::new(&law), law.scratch());
         let (mut squares, mut draws) = (0.0, 0);
@@ -69,8 +69,8 @@ fn weighted_draws_end_at_any_pick() {
     for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
-        let question = Question::new(&dpp, None, Engine::host()).unwrap();
-        let law = WeightedLaw::new(&question, Engine::host()).unwrap();
+        let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
+        let law = WeightedLaw::new(&setup, Engine::host()).unwrap();
         let mut scratch = law.scratch();
         let mut draw = |last: usize| {
             let (mut rng, mut looks) = (rand_chacha::ChaCha8Rng::seed_from_u64(7), 0);

@@ -20,6 +20,7 @@ mod sequential;
 mod share;
 #[cfg(test)]
 mod tests;
+mod under_quota;
 mod weighted;
 mod whitening;
 
@@ -33,6 +34,8 @@ pub(super) use candidate::typical;
 pub(super) use choice::{Chosen, choose, least_log_bound, weighted_operations};
 pub(super) use inclusion::InclusionSums;
 pub(super) use rows::stored_bytes;
+pub use under_quota::BoundCost;
+pub(super) use under_quota::{Pilot, Rejection, RejectionSetup};
 pub(super) use weighted::WeightedLaw;
 
 use candidate::Tables;
@@ -47,7 +50,6 @@ use whitening::Whitening;
 use super::{
     Attempts, Projection,
     pool::{Pool, Reused},
-    rejection::Question,
 };
 use crate::{
     Result,
@@ -97,12 +99,12 @@ impl Reused for BoundedScratch {
 
 impl BoundedLaw {
     pub(super) fn new(
-        question: &Question<'_>,
+        setup: &RejectionSetup<'_>,
         chosen: Chosen,
         way: Projection,
         engine: &Engine,
     ) -> Result<Self> {
-        let Question { dpp, rows, found, correction, fill } = question;
+        let RejectionSetup { dpp, rows, found, correction, fill } = setup;
         let Chosen { bound, whitening, reading, .. } = chosen;
         let counts = dpp.counts();
         let features = dpp.ground().features();

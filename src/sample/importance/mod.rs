@@ -17,8 +17,7 @@ pub use weights::WeightStatistics;
 
 use super::{
     Attempts,
-    bounded::{self, WeightedLaw},
-    rejection::{Pilot, Question},
+    rejection::{self, Pilot, RejectionSetup, WeightedLaw},
     stream,
 };
 use crate::{
@@ -104,9 +103,9 @@ impl PartitionDpp {
     #[must_use]
     pub fn operations_of_estimates(&self) -> f64 {
         let (counts, rank) = (self.counts(), self.ground().dims_left() as f64);
-        let size = counts.total().unwrap_or_else(|| bounded::typical(&counts).iter().sum()) as f64;
+        let size = counts.total().unwrap_or_else(|| rejection::typical(&counts).iter().sum()) as f64;
         let draws = Pilot::DRAWS as f64 + cap::PILOT as f64;
-        draws * bounded::weighted_operations(size, rank, 0.0)
+        draws * rejection::weighted_operations(size, rank, 0.0)
     }
 }
 
@@ -126,23 +125,23 @@ impl ImportanceSampler {
                 engine: engine.clone(),
             });
         }
-        let question = Question::new(dpp, None, engine)?;
-        let law = WeightedLaw::new(&question, engine)?;
+        let setup = RejectionSetup::new(dpp, None, engine)?;
+        let law = WeightedLaw::new(&setup, engine)?;
         let pilot = Pilot::of(law.law(), engine)?;
         if pilot.log_normaliser.is_infinite() {
             return Err(EstimateProblem::DeadEnds { draws: Pilot::DRAWS }.into());
         }
         let of_weights = law.law().rounding()[0] * pilot.amplification;
-        let log_tilted = question.log_tilted()?;
+        let log_tilted = setup.log_tilted()?;
         // Under ranges all of the error may be in what the quota allows.
         let allowed = if dpp.counts().exact().is_some() { 0.0 } else { log_tilted - pilot.log_normaliser };
-        let of_spectrum = question.found.spectrum.error * allowed.max(0.0).exp();
+        let of_spectrum = setup.found.spectrum.error * allowed.max(0.0).exp();
         let error = accurate(of_spectrum + of_weights + included.error)?;
-        let log_shift = included.value - question.correction.least;
-        let log_bound = if question.is_best_tilted() {
+        let log_shift = included.value - setup.correction.least;
+        let log_bound = if setup.is_best_tilted() {
             log_tilted
         } else {
-            log_tilted.min(bounded::least_log_bound(&question, engine)?)
+            log_tilted.min(rejection::least_log_bound(&setup, engine)?)
         };
         Ok(Self {
             dpp: dpp.clone(),

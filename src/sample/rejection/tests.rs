@@ -222,8 +222,8 @@ fn choices(beyond: bool) -> Vec<(Family, Reading)> {
 }
 
 /// det of every allowed set beyond the included items, in the units of the correction.
-fn determinants(features: &Features, question: &Question<'_>) -> BTreeMap<Vec<u32>, f64> {
-    let Question { dpp, correction, .. } = question;
+fn determinants(features: &Features, setup: &RejectionSetup<'_>) -> BTreeMap<Vec<u32>, f64> {
+    let RejectionSetup { dpp, correction, .. } = setup;
     let (counts, groups, beyond) = (dpp.counts(), dpp.groups(), dpp.ground().included());
     let shift = log_det(features, beyond) - correction.least;
     let items = groups.iter().flat_map(crate::model::FreeItems::iter);
@@ -273,16 +273,16 @@ fn kept_proposals_have_the_law() {
     for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
-        let question = Question::new(&dpp, None, Engine::host()).unwrap();
-        let expected = determinants(&features, &question);
+        let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
+        let expected = determinants(&features, &setup);
         let normaliser: f64 = expected.values().sum();
         for (choice, bound) in choices(dpp.ground().beyond().is_some())
             .into_iter()
             .flat_map(|choice| Bound::ALL[1..].iter().map(move |&bound| (choice, bound)))
         {
             let what = format!("case {number}, {bound}, {choice:?}");
-            let chosen = of_family(&question, bound, choice).unwrap();
-            let law = BoundedLaw::new(&question, chosen, Projection::Cheaper, Engine::host()).unwrap();
+            let chosen = of_family(&setup, bound, choice).unwrap();
+            let law = BoundedLaw::new(&setup, chosen, Projection::Cheaper, Engine::host()).unwrap();
             let paths = Paths { sets: sets_by_part(&law, &dpp), ..Paths::default() };
             let mut buffers = Buffers::default();
             let kept = kept(paths, |paths| law.propose(paths, &mut buffers).then(|| buffers.items.clone()));
@@ -312,16 +312,16 @@ fn kept_proposals_have_the_law() {
 fn picks_of_a_part_have_its_law() {
     let Case { features, partition, quota, .. } = cases().swap_remove(2);
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let question = Question::new(&dpp, None, Engine::host()).unwrap();
+    let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
     for choice in choices(false) {
-        let chosen = of_family(&question, Bound::Fischer, choice).unwrap();
-        let law = BoundedLaw::new(&question, chosen, Projection::Cheaper, Engine::host()).unwrap();
+        let chosen = of_family(&setup, Bound::Fischer, choice).unwrap();
+        let law = BoundedLaw::new(&setup, chosen, Projection::Cheaper, Engine::host()).unwrap();
         let sets = sets_by_part(&law, &dpp);
         for (group, gram) in law.grams.iter().enumerate() {
             let found = crate::linalg::eigen(gram.as_ref()).unwrap();
             let rank = found.values.iter().filter(|&&value| value > 1e-12).count();
             let prediction = part_picks::Prediction::best(&found.values[..rank], 2, 0.0);
-            let of = (group, question.rows.groups()[group].items);
+            let of = (group, setup.rows.groups()[group].items);
             let vectors = found.vectors.subcols(0, rank);
             let picks = part_picks::PartPicks::new(&law.rows, of, vectors, &prediction).unwrap();
             let expected: BTreeMap<Vec<u32>, f64> = sets[group][&2].iter().cloned().collect();

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use super::{
-    Attempts, Bound, SamplerOptions, acceptance,
-    bounded::{self, BoundedLaw, Chosen, WeightedLaw},
-    spectral::{self, SpectralLaw},
-};
+use super::{Bound, BoundedLaw, Chosen, WeightedLaw, choose};
 use crate::{
     Error, PartitionDpp, Result,
     engine::{Engine, Rows},
     estimate::accurate,
     model::Fill,
     polynomial::{ConditionalBernoulli, correction::Correction, log_sum, softplus, spectrum::TiltedSpectrum},
+    sample::{
+        Attempts, SamplerOptions, acceptance,
+        spectral::{self, SpectralLaw},
+    },
 };
 
 /// Weighted draws of a pilot, in tasks.
@@ -65,13 +65,13 @@ impl BoundCost {
 
 /// What all bounds need to know of a law.
 #[derive(Debug)]
-pub(super) struct Question<'q> {
-    pub(super) dpp: &'q PartitionDpp,
-    pub(super) rows: Rows<'q>,
-    pub(super) found: TiltedSpectrum,
-    pub(super) correction: Correction,
+pub(in crate::sample) struct RejectionSetup<'q> {
+    pub(in crate::sample) dpp: &'q PartitionDpp,
+    pub(in crate::sample) rows: Rows<'q>,
+    pub(in crate::sample) found: TiltedSpectrum,
+    pub(in crate::sample) correction: Correction,
     /// What proposals are filled up with.
-    pub(super) fill: Option<Arc<Fill>>,
+    pub(in crate::sample) fill: Option<Arc<Fill>>,
 }
 
 impl Rejection {
@@ -82,7 +82,7 @@ impl Rejection {
         options: SamplerOptions,
         engine: &Engine,
     ) -> Result<(Self, f64)> {
-        Question::new(dpp, fill, engine)?.answer(options, engine)
+        RejectionSetup::new(dpp, fill, engine)?.answer(options, engine)
     }
 
     /// The bound that is used.
@@ -120,12 +120,12 @@ impl Rejection {
     }
 
     /// The law by eigenvectors, if that is used.
-    pub(super) fn by_eigenvectors(&self) -> Option<&SpectralLaw> {
+    pub(in crate::sample) fn by_eigenvectors(&self) -> Option<&SpectralLaw> {
         if let Way::Tilted(law) = &self.way { Some(law) } else { None }
     }
 
     /// The same, to be changed.
-    pub(super) fn by_eigenvectors_mut(&mut self) -> Option<&mut SpectralLaw> {
+    pub(in crate::sample) fn by_eigenvectors_mut(&mut self) -> Option<&mut SpectralLaw> {
         if let Way::Tilted(law) = &mut self.way { Some(law) } else { None }
     }
 
@@ -142,8 +142,12 @@ impl Rejection {
     }
 }
 
-impl<'q> Question<'q> {
-    pub(super) fn new(dpp: &'q PartitionDpp, fill: Option<Arc<Fill>>, engine: &Engine) -> Result<Self> {
+impl<'q> RejectionSetup<'q> {
+    pub(in crate::sample) fn new(
+        dpp: &'q PartitionDpp,
+        fill: Option<Arc<Fill>>,
+        engine: &Engine,
+    ) -> Result<Self> {
         let rows = dpp.rows();
         let found = dpp.spectrum(engine, &rows)?;
         spectral::refuse_unreachable(&dpp.counts(), found.spectrum.values.len())?;
@@ -161,7 +165,7 @@ impl<'q> Question<'q> {
         let asked = if by_eigenvectors { Bound::Tilted } else { options.bound };
         let mut chosen = match asked {
             Bound::Tilted => Vec::new(),
-            _ => bounded::choose(&self, asked, engine)?,
+            _ => choose(&self, asked, engine)?,
         };
         chosen.sort_by(|a, b| a.log_cost().total_cmp(&b.log_cost()));
         let log_cost = log_tilted + operations.ln();
@@ -204,13 +208,13 @@ impl<'q> Question<'q> {
 
     /// Whether the tilted bound is best in any case: with one part nothing is rejected, and eigenvalues of single parts are not
     /// computed to every digit.
-    pub(super) fn is_best_tilted(&self) -> bool {
+    pub(in crate::sample) fn is_best_tilted(&self) -> bool {
         let settled = self.dpp.open().len() == 1 && self.dpp.counts().exact().is_some();
         settled || self.dpp.ground().is_graded()
     }
 
     /// ln of the sum of what tilted proposals are accepted from.
-    pub(super) fn log_tilted(&self) -> Result<f64> {
+    pub(in crate::sample) fn log_tilted(&self) -> Result<f64> {
         let values = &self.found.spectrum.values;
         match self.dpp.counts().total() {
             Some(k) => Ok(ConditionalBernoulli::new(values, k)?.log_normalizer()),
@@ -219,13 +223,13 @@ impl<'q> Question<'q> {
     }
 
     /// Tilted proposals per draw as a few weighted draws tell; infinite if these found none.
-    pub(super) fn tilted_proposals(&self, engine: &Engine) -> Result<f64> {
+    pub(in crate::sample) fn tilted_proposals(&self, engine: &Engine) -> Result<f64> {
         let law = WeightedLaw::new(self, engine)?;
         Ok((self.log_tilted()? - Pilot::of(law.law(), engine)?.log_normaliser).exp().max(1.0))
     }
 
     /// The law under a chosen bound, its error, and the proposals per draw.
-    pub(super) fn bounded(
+    pub(in crate::sample) fn bounded(
         &self,
         chosen: Chosen,
         options: SamplerOptions,
@@ -243,19 +247,19 @@ impl<'q> Question<'q> {
 }
 
 /// What weighted sequential draws tell of a law.
-pub(super) struct Pilot {
+pub(in crate::sample) struct Pilot {
     /// ln of the normaliser, estimated by the mean of the weights.
-    pub(super) log_normaliser: f64,
+    pub(in crate::sample) log_normaliser: f64,
     /// By how much rounding is amplified, on average over the law.
-    pub(super) amplification: f64,
+    pub(in crate::sample) amplification: f64,
     /// Whether some draws found nothing left to pick.
     has_dead_ends: bool,
 }
 
 impl Pilot {
-    pub(super) const DRAWS: u64 = PILOT as u64;
+    pub(in crate::sample) const DRAWS: u64 = PILOT as u64;
 
-    pub(super) fn of(law: &BoundedLaw, engine: &Engine) -> Result<Self> {
+    pub(in crate::sample) fn of(law: &BoundedLaw, engine: &Engine) -> Result<Self> {
         let drawn = law.weigh_many((TASKS, PILOT / TASKS), 0, engine)?;
         let sum = log_sum(&drawn.iter().map(|(log, _)| *log).collect::<Vec<_>>());
         let alive = || drawn.iter().filter(|(log, _)| log.is_finite());

@@ -16,7 +16,7 @@ use crate::{
     sample::{
         Attempts, Law, Sampler,
         batches::{Batched, Batches},
-        bounded::WeightedLaw,
+        rejection::WeightedLaw,
     },
 };
 

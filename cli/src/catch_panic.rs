@@ -6,18 +6,18 @@ use std::{
 };
 
 thread_local! {
-    static CONTAINED: Cell<bool> = const { Cell::new(false) };
+    static CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The result of some work on this thread, unless it panics. It must leave nothing behind that others see.
-pub(crate) fn contain<T>(work: impl FnOnce() -> T) -> Option<T> {
-    let before = CONTAINED.replace(true);
+pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let before = CAUGHT.replace(true);
     let done = panic::catch_unwind(AssertUnwindSafe(work));
-    CONTAINED.set(before);
+    CAUGHT.set(before);
     done.ok()
 }
 
 /// Whether a panic of this thread is answered, so that nobody need hear of it.
-pub(crate) fn is_contained() -> bool {
-    CONTAINED.get()
+pub(crate) fn is_caught() -> bool {
+    CAUGHT.get()
 }

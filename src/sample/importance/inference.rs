@@ -16,7 +16,7 @@ use crate::{
     inference::SetProbabilities,
     linalg,
     parallel::map_ordered_mut,
-    sample::{Attempts, bounded::InclusionSums, stream},
+    sample::{Attempts, rejection::InclusionSums, stream},
     watch::{Ended, Step, Watch},
 };
 

@@ -4,7 +4,7 @@ use faer::Mat;
 use rand::Rng;
 
 use super::{
-    BoundedLaw, BoundedScratch,
+    BoundedLaw, BoundedScratch, RejectionSetup,
     candidate::log_factorial,
     chance::{Chance, Drawn},
     choice,
@@ -19,7 +19,7 @@ use crate::{
     model::Counts,
     parallel::map_ordered,
     polynomial::{correction::Correction, log_sum, poisson_binomial::poisson_binomial},
-    sample::{Projection, rejection::Question, stream},
+    sample::{Projection, stream},
     watch::Step,
 };
 
@@ -45,24 +45,24 @@ pub(in crate::sample) struct WeightedLaw {
 }
 
 impl WeightedLaw {
-    pub(in crate::sample) fn new(question: &Question<'_>, engine: &Engine) -> Result<Self> {
-        let (chosen, scale) = choice::for_weights(question, engine)?;
-        let counts = question.dpp.counts();
+    pub(in crate::sample) fn new(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<Self> {
+        let (chosen, scale) = choice::for_weights(setup, engine)?;
+        let counts = setup.dpp.counts();
         let of_parts = counts.exact().is_none().then(|| {
             let spectra = &chosen.whitening.spectra;
             spectra.iter().map(|values| log_counts(values, scale)).collect::<Vec<_>>()
         });
         let roots: Vec<f64> = chosen.whitening.beta.iter().map(|beta| beta.sqrt()).collect();
         let operations = chosen.operations;
-        let mut law = BoundedLaw::new(question, chosen, Projection::default(), engine)?;
+        let mut law = BoundedLaw::new(setup, chosen, Projection::default(), engine)?;
         if let Some(logs) = of_parts {
-            law.counts = count_law(&counts, &law, &question.correction, &logs);
+            law.counts = count_law(&counts, &law, &setup.correction, &logs);
         }
         let gram = |gram: &Mat<f64>| {
             Mat::from_fn(gram.nrows(), gram.ncols(), |i, j| roots[i] * gram[(i, j)] * roots[j])
         };
         let grams = law.grams.iter().map(gram).collect();
-        let (vectors, tilt) = (whitening::vectors(&question.found), question.found.tilt.root_weights());
+        let (vectors, tilt) = (whitening::vectors(&setup.found), setup.found.tilt.root_weights());
         Ok(Self { law, grams, roots, vectors, tilt, operations })
     }
 

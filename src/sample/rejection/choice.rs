@@ -1,7 +1,7 @@
 //! The choice of a bound and of B.
 
 use super::{
-    Bound,
+    Bound, RejectionSetup,
     candidate::{Tables, typical},
     part_picks::Prediction,
     rows::{self, Reading},
@@ -11,7 +11,7 @@ use crate::{
     Result,
     engine::{Engine, Rows},
     model::Counts,
-    sample::{projection, rejection::Question},
+    sample::projection,
 };
 
 /// The matrices B that are tried.
@@ -51,15 +51,15 @@ impl Chosen {
 
 /// The best coordinates for every bound asked for.
 pub(in crate::sample) fn choose(
-    question: &Question<'_>,
+    setup: &RejectionSetup<'_>,
     asked: Bound,
     engine: &Engine,
 ) -> Result<Vec<Chosen>> {
-    let Question { dpp, rows, .. } = question;
+    let RejectionSetup { dpp, rows, .. } = setup;
     let counts = dpp.counts();
     let mut best: Vec<Chosen> = Vec::new();
     let beyond = dpp.ground().beyond().is_some();
-    let all = tried(question, asked, engine)?;
+    let all = tried(setup, asked, engine)?;
     let least = all.iter().map(|(_, _, log)| *log).fold(f64::INFINITY, f64::min);
     for (bound, whitening, log_bound) in all {
         let reading = Reading::of(rows, beyond, &whitening);
@@ -75,15 +75,15 @@ pub(in crate::sample) fn choose(
 }
 
 /// ln of the lowest bound of the normaliser; infinite if none is finite.
-pub(in crate::sample) fn least_log_bound(question: &Question<'_>, engine: &Engine) -> Result<f64> {
-    let all = tried(question, Bound::Auto, engine)?;
+pub(in crate::sample) fn least_log_bound(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<f64> {
+    let all = tried(setup, Bound::Auto, engine)?;
     Ok(all.into_iter().map(|(_, _, log)| log).fold(f64::INFINITY, f64::min))
 }
 
 /// Every finite bound asked for under every B, and its logarithm.
-fn tried(question: &Question<'_>, asked: Bound, engine: &Engine) -> Result<Vec<(Bound, Whitening, f64)>> {
-    let Question { dpp, found, correction, .. } = question;
-    let (counts, shares, scale) = (dpp.counts(), whitening::shares(found), scale(question));
+fn tried(setup: &RejectionSetup<'_>, asked: Bound, engine: &Engine) -> Result<Vec<(Bound, Whitening, f64)>> {
+    let RejectionSetup { dpp, found, correction, .. } = setup;
+    let (counts, shares, scale) = (dpp.counts(), whitening::shares(found), scale(setup));
     let asked: Vec<Bound> = Bound::ALL
         .into_iter()
         .filter(|&bound| bound != Bound::Tilted && (asked == Bound::Auto || bound == asked))
@@ -105,20 +105,20 @@ fn tried(question: &Question<'_>, asked: Bound, engine: &Engine) -> Result<Vec<(
 }
 
 /// The multiple of the tilted kernel under which a DPP expects sets of the size wanted.
-fn scale(question: &Question<'_>) -> f64 {
-    let values = &question.found.spectrum.values;
-    question.dpp.counts().total().map_or(1.0, |k| scale_of_size(values, k))
+fn scale(setup: &RejectionSetup<'_>) -> f64 {
+    let values = &setup.found.spectrum.values;
+    setup.dpp.counts().total().map_or(1.0, |k| scale_of_size(values, k))
 }
 
 /// The coordinates in which weights of sequential draws vary least: the picks of an item are then those of the tilted DPP,
 /// given the items before. And the multiple of the kernel of which that is the DPP.
-pub(super) fn for_weights(question: &Question<'_>, engine: &Engine) -> Result<(Chosen, f64)> {
-    let (scale, shares) = (scale(question), whitening::shares(&question.found));
-    let whitening = Whitening::new(&question.found, &shares, (scale, Family::Smooth(1.0)), engine)?;
-    let stored = rows::stored_bytes(question.rows.len(), whitening.rank()).is_some();
+pub(super) fn for_weights(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<(Chosen, f64)> {
+    let (scale, shares) = (scale(setup), whitening::shares(&setup.found));
+    let whitening = Whitening::new(&setup.found, &shares, (scale, Family::Smooth(1.0)), engine)?;
+    let stored = rows::stored_bytes(setup.rows.len(), whitening.rank()).is_some();
     let reading = if stored { Reading::Stored } else { Reading::Mapped };
-    let counts = question.dpp.counts();
-    let operations = Work::new(&question.rows, &whitening, reading, &counts).whole(Bound::Sequential);
+    let counts = setup.dpp.counts();
+    let operations = Work::new(&setup.rows, &whitening, reading, &counts).whole(Bound::Sequential);
     let (bound, log_bound) = (Bound::Sequential, f64::INFINITY);
     Ok((Chosen { bound, whitening, reading, log_bound, operations }, scale))
 }
@@ -208,14 +208,14 @@ pub(in crate::sample) fn weighted_operations(size: f64, rank: f64, read: f64) ->
 /// A bound under a given B.
 #[cfg(test)]
 pub(super) fn of_family(
-    question: &Question<'_>,
+    setup: &RejectionSetup<'_>,
     bound: Bound,
     (family, reading): (Family, Reading),
 ) -> Result<Chosen> {
-    let Question { dpp, found, correction, .. } = question;
+    let RejectionSetup { dpp, found, correction, .. } = setup;
     let counts = dpp.counts();
     let shares = whitening::shares(found);
-    let whitening = Whitening::new(found, &shares, (scale(question), family), Engine::host())?;
+    let whitening = Whitening::new(found, &shares, (scale(setup), family), Engine::host())?;
     let tables = Tables::new(&whitening, &counts);
     let law = tables.count_law(bound, &counts, correction, &whitening.traces);
     Ok(Chosen { bound, whitening, reading, log_bound: law.log_bound(), operations: 0.0 })

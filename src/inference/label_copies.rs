@@ -79,7 +79,7 @@ impl SetProbabilities {
         let included = self.ground.included().iter().map(|&copy| copy as usize);
         match included.into_iter().find(|copy| of_item.contains(copy)) {
             Some(copy) => vec![copy],
-            None => of_item.filter(|&copy| !self.ground.excludes(copy)).collect(),
+            None => of_item.filter(|&copy| !self.ground.conditions().excludes(copy)).collect(),
         }
     }
 

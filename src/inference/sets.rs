@@ -56,7 +56,7 @@ impl SetProbabilities {
 
     fn allows(&self, subset: &Subset) -> bool {
         self.ground.included().iter().all(|&item| subset.contains(item as usize))
-            && !subset.iter().any(|item| self.ground.excludes(item))
+            && !subset.iter().any(|item| self.ground.conditions().excludes(item))
             && match &self.constraint {
                 Constraint::AnySize => true,
                 Constraint::Size(k) => subset.len() == *k,

@@ -266,7 +266,7 @@ fn best_of(
 ) -> Result<Vec<usize>> {
     let (mut ground, mut found) = (whole.clone(), Vec::new());
     loop {
-        let items = ground.free_members(partition, part);
+        let items = ground.conditions().free_members(partition, part);
         let groups = std::slice::from_ref(&items);
         let most = (total - found.len()).min(items.len());
         let wanted = if ground.has_narrow_weights(groups) {

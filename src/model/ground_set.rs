@@ -3,11 +3,11 @@
 use faer::Mat;
 
 use super::{
-    FreeItems,
+    Conditions, FreeItems,
     log_determinant::{factor_error, log_volume},
 };
 use crate::{
-    Error, Estimate, Features, Partition, Result, Subset,
+    Error, Estimate, Features, Result,
     data::{compress_if_wide, compression_rounding},
     linalg::{OrthonormalBasis, column, complement, exact_rank, kernels::dot},
 };
@@ -26,10 +26,8 @@ pub(crate) struct GroundSet {
     given: Features,
     /// The features that laws compute with.
     features: Features,
-    /// T, the included items, ascending.
-    included: Vec<u32>,
-    /// The excluded items, ascending.
-    excluded: Vec<u32>,
+    /// With T, the included items.
+    conditions: Conditions,
     residual: Residual,
     /// ln det of a set by the features as given, less that by those with narrowed weights; `None` if they have the same.
     log_shift: Option<f64>,
@@ -62,9 +60,8 @@ impl GroundSet {
     /// A ground set of free items. Wide features (n > m) are compressed.
     pub(crate) fn new(given: &Features) -> Result<Self> {
         let features = compress_if_wide(given)?;
-        let (included, excluded) = (Vec::new(), Vec::new());
-        let residual = Residual::Whole;
-        Ok(Self { given: given.clone(), features, included, excluded, residual, log_shift: None })
+        let (conditions, residual) = (Conditions::none(given.items()), Residual::Whole);
+        Ok(Self { given: given.clone(), features, conditions, residual, log_shift: None })
     }
 
     /// The same items with features of other weights; ln det of the sets that matter is less by `log_shift`.
@@ -98,22 +95,23 @@ impl GroundSet {
 
     /// Includes more items.
     pub(crate) fn include(&mut self, items: &[usize]) -> Result<()> {
-        add_sorted(&mut self.included, items, self.features.items())?;
-        self.check_disjoint()?;
+        self.conditions.include(items)?;
         self.restore_weights()?;
-        self.residual = Residual::of(&self.features, &self.included)?;
+        self.residual = Residual::of(&self.features, self.included())?;
         Ok(())
     }
 
     /// Excludes more items.
     pub(crate) fn exclude(&mut self, items: &[usize]) -> Result<()> {
-        add_sorted(&mut self.excluded, items, self.features.items())?;
-        self.check_disjoint()
+        self.conditions.exclude(items)
     }
 
-    fn check_disjoint(&self) -> Result<()> {
-        let both = self.included.iter().find(|item| self.excluded.binary_search(item).is_ok());
-        both.map_or(Ok(()), |&item| Err(Error::IncludedAndExcluded { item: item as usize }))
+    /// The same ground set under these conditions.
+    pub(crate) fn under(&self, conditions: &Conditions) -> Result<Self> {
+        let mut under = Self { conditions: conditions.clone(), ..self.clone() };
+        under.restore_weights()?;
+        under.residual = Residual::of(&under.features, under.included())?;
+        Ok(under)
     }
 
     /// The features as given.
@@ -165,56 +163,23 @@ impl GroundSet {
             row[rank + item] = residual.root_of_row(&row[..rank]);
         }
         let rows = Features::from_rows(items, rank + items, values)?;
-        let mut above = GroundSet::new(&rows.weighted_as(&self.given, 0..items)?)?;
-        let listed = |items: &[u32]| items.iter().map(|&item| item as usize).collect::<Vec<_>>();
-        above.exclude(&listed(&self.excluded))?;
-        above.include(&listed(&self.included))?;
+        let above = GroundSet::new(&rows.weighted_as(&self.given, 0..items)?)?.under(&self.conditions)?;
         let narrowed = above.features.clone().weighted_as(&self.features, 0..items)?;
         Ok(Some(GroundSet { features: narrowed, log_shift: self.log_shift, ..above }))
     }
 
+    pub(crate) fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
     /// T, ascending.
     pub(crate) fn included(&self) -> &[u32] {
-        &self.included
-    }
-
-    /// How many items of every part are included.
-    pub(crate) fn included_by(&self, partition: &Partition) -> Vec<usize> {
-        let mut counts = vec![0; partition.parts()];
-        self.included.iter().for_each(|&item| counts[partition.part_of(item as usize)] += 1);
-        counts
-    }
-
-    pub(crate) fn excludes(&self, item: usize) -> bool {
-        u32::try_from(item).is_ok_and(|item| self.excluded.binary_search(&item).is_ok())
+        self.conditions.included()
     }
 
     /// The items that are neither included nor excluded.
     pub(crate) fn free_items(&self) -> FreeItems {
-        if self.is_whole() {
-            return FreeItems::All(self.features.items());
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let all = 0..self.features.items() as u32;
-        FreeItems::Listed(all.filter(|&item| self.is_free(item)).collect())
-    }
-
-    /// The free items of a part.
-    pub(crate) fn free_members(&self, partition: &Partition, part: usize) -> FreeItems {
-        if self.is_whole() {
-            return FreeItems::Part(partition.clone(), part);
-        }
-        let members = partition.members(part).iter().copied();
-        FreeItems::Listed(members.filter(|&item| self.is_free(item)).collect())
-    }
-
-    /// Whether every item is free.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.included.is_empty() && self.excluded.is_empty()
-    }
-
-    fn is_free(&self, item: u32) -> bool {
-        self.included.binary_search(&item).is_err() && self.excluded.binary_search(&item).is_err()
+        self.conditions.free_items()
     }
 
     /// An orthonormal basis, n×(n−t), of the orthogonal complement of the included rows; `None` for the whole space.
@@ -237,9 +202,9 @@ impl GroundSet {
 
     /// The rank of some rows beyond the included ones, in exact arithmetic.
     pub(crate) fn exact_rank_beyond(&self, items: impl Iterator<Item = usize>) -> usize {
-        let included = self.included.iter().map(|&item| item as usize);
+        let included = self.included().iter().map(|&item| item as usize);
         let rows = included.chain(items).map(|item| self.given.row(item));
-        exact_rank(rows).saturating_sub(self.included.len())
+        exact_rank(rows).saturating_sub(self.included().len())
     }
 
     /// ln det K_T, 0 for the empty set, and what narrowed weights lack.
@@ -293,14 +258,4 @@ impl Residual {
         }
         Ok(Self::Within(Subspace { span, basis, log_det, least: volume.least }))
     }
-}
-
-/// Adds items to an ascending list, which may have some of them already.
-pub(crate) fn add_sorted(list: &mut Vec<u32>, items: &[usize], count: usize) -> Result<()> {
-    let subset = Subset::new(items.to_vec(), count)?;
-    #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-    list.extend(subset.iter().map(|item| item as u32));
-    list.sort_unstable();
-    list.dedup();
-    Ok(())
 }

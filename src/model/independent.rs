@@ -1,10 +1,6 @@
 //! Independent k-DPPs on the parts: the baseline that ignores similarity across parts.
 
-use super::{
-    Counts, FreeItems, GroundSet, feasibility,
-    ground_set::add_sorted,
-    open_parts::{OpenPart, open_part},
-};
+use super::{Conditions, Counts, FreeItems, GroundSet, Left, feasibility};
 use crate::{Error, Features, Partition, Quota, Result, data::check_labels, engine::Items};
 
 /// Independent κ_l-DPPs on the parts.
@@ -36,10 +32,8 @@ pub struct IndependentKDpps {
     /// Without conditions.
     pub(crate) ground: GroundSet,
     partition: Partition,
-    /// κ.
-    counts: Vec<usize>,
-    pub(crate) included: Vec<u32>,
-    excluded: Vec<u32>,
+    quota: Quota,
+    pub(crate) conditions: Conditions,
     pub(crate) parts: Vec<PartKDpp>,
 }
 
@@ -61,12 +55,12 @@ impl IndependentKDpps {
     /// - [`Error::Infeasible`] for a part whose rank is below its quota.
     pub fn new(features: &Features, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
-        let Some(counts) = quota.exact_counts() else {
+        if quota.exact_counts().is_none() {
             return Err(Error::CountsNotExact { what: "a k-DPP for every part" });
-        };
-        let (ground, partition, counts) = (GroundSet::new(features)?, partition.clone(), counts.to_vec());
-        let (included, excluded, parts) = (Vec::new(), Vec::new(), Vec::new());
-        Self { ground, partition, counts, included, excluded, parts }.checked()
+        }
+        let (ground, conditions) = (GroundSet::new(features)?, Conditions::none(features.items()));
+        let (partition, quota) = (partition.clone(), quota.clone());
+        Self { ground, partition, quota, conditions, parts: Vec::new() }.checked()
     }
 
     /// The k-DPP of every part, in the order of [`Partition::names`]. The best set is that of the best sets of all parts
@@ -100,7 +94,7 @@ impl IndependentKDpps {
     /// - [`Error::DependentItems`] if those of one part have determinant zero;
     /// - [`Error::QuotaBelowIncluded`] if they are more than the quota of a part.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
-        add_sorted(&mut self.included, items, self.partition.items())?;
+        self.conditions.include(items)?;
         self.checked()
     }
 
@@ -110,29 +104,23 @@ impl IndependentKDpps {
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`] if too little of a part is left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
-        add_sorted(&mut self.excluded, items, self.partition.items())?;
+        self.conditions.exclude(items)?;
         self.checked()
     }
 
     /// Sets up the parts; an error if the conditions have probability zero.
     fn checked(mut self) -> Result<Self> {
         self.parts.clear();
-        for part in 0..self.partition.parts() {
-            let of_part = |items: &[u32]| -> Vec<usize> {
-                let items = items.iter().map(|&item| item as usize);
-                items.filter(|&item| self.partition.part_of(item) == part).collect()
-            };
-            let (included, excluded) = (of_part(&self.included), of_part(&self.excluded));
-            let mut ground = self.ground.clone();
-            ground.include(&included)?;
-            ground.exclude(&excluded)?;
-            let quota = self.counts[part];
-            let OpenPart { items, low: count, .. } =
-                open_part(&ground, &self.partition, part, included.len(), [quota, quota])?;
+        for left in Left::of_quota(&self.partition, &self.quota, &self.conditions)?.parts {
+            let (part, count) = (left.part, left.low);
+            let conditions = self.conditions.of_part(&self.partition, part);
+            let ground = self.ground.under(&conditions)?;
+            let items = conditions.free_members(&self.partition, part);
             let rank = feasibility::part_basis(&ground, Items::from(&items), count).len();
             if rank < count {
                 let parts = vec![self.partition.names()[part].clone()];
-                return Err(Error::Infeasible { parts, rank: rank + included.len(), quota });
+                let (rank, quota) = (rank + conditions.included().len(), self.quota.low()[part]);
+                return Err(Error::Infeasible { parts, rank, quota });
             }
             let ground = ground.for_choices(std::slice::from_ref(&items), &Counts::exactly(&[count]))?;
             self.parts.push(PartKDpp { ground, items, count });

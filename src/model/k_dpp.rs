@@ -1,6 +1,6 @@
 //! The k-DPP.
 
-use super::{Counts, GroundSet, feasibility};
+use super::{Counts, GroundSet, Left, feasibility};
 use crate::{
     Error, Features, Result,
     engine::{Engine, Items, Rows},
@@ -48,10 +48,6 @@ impl KDpp {
         if k == 0 {
             return Err(Error::Nothing { what: "k" });
         }
-        let items = features.items();
-        if k > items {
-            return Err(Error::SizeAboveItems { k, items });
-        }
         Self { ground: GroundSet::new(features)?, k }.checked()
     }
 
@@ -85,14 +81,8 @@ impl KDpp {
     /// Returns an error if the conditions have probability zero.
     fn checked(self) -> Result<Self> {
         let (k, included) = (self.k, self.ground.included().len());
-        if included > k {
-            return Err(Error::SizeBelowIncluded { k, included });
-        }
+        Left::of_size(k, self.ground.conditions())?;
         let free = self.ground.free_items();
-        let items = free.len() + included;
-        if k > items {
-            return Err(Error::SizeAboveItems { k, items });
-        }
         let basis = feasibility::part_basis(&self.ground, Items::from(&free), k - included);
         let rank = basis.len() + included;
         if rank < k {

@@ -1,59 +1,21 @@
 //! What is left to choose under a quota, conditions and ranks.
 
 use super::{
-    Counts, FreeItems, GroundSet, PartitionDpp,
+    Counts, FreeItems, Left, OpenPart, PartitionDpp,
     feasibility::{self, Dependence, PartBasis, Violation},
 };
-use crate::{Error, Partition, Quota, Result, engine::Items};
-
-/// A part with something left to choose.
-#[derive(Clone, Debug)]
-pub(crate) struct OpenPart {
-    pub(crate) part: usize,
-    pub(crate) items: FreeItems,
-    /// Least and most to choose besides the included items.
-    pub(crate) low: usize,
-    pub(crate) high: usize,
-}
-
-/// The parts with something left to choose beyond the included items.
-pub(super) fn open_parts(ground: &GroundSet, partition: &Partition, quota: &Quota) -> Result<Vec<OpenPart>> {
-    let included = ground.included_by(partition);
-    let ranges = quota.low().iter().zip(quota.high());
-    let parts =
-        included.iter().zip(ranges).enumerate().map(|(part, (&included, (&low, &high)))| {
-            open_part(ground, partition, part, included, [low, high])
-        });
-    let parts = parts.collect::<Result<Vec<_>>>()?;
-    Ok(parts.into_iter().filter(|part| part.high > 0).collect())
-}
-
-/// What a range leaves of one part beyond its included items, possibly nothing.
-pub(super) fn open_part(
-    ground: &GroundSet,
-    partition: &Partition,
-    part: usize,
-    included: usize,
-    [low, high]: [usize; 2],
-) -> Result<OpenPart> {
-    let items = ground.free_members(partition, part);
-    let name = || partition.names()[part].clone();
-    if included > high {
-        return Err(Error::QuotaBelowIncluded { part: name(), quota: high, included });
-    }
-    let size = items.len() + included;
-    if low > size {
-        return Err(Error::QuotaAbovePartSize { part: name(), quota: low, size });
-    }
-    let (low, high) = (low.saturating_sub(included), (high - included).min(items.len()));
-    Ok(OpenPart { part, items, low, high })
-}
+use crate::{Error, Result, engine::Items};
 
 impl PartitionDpp {
+    /// What is left to choose, whatever its rank.
+    pub(super) fn left(&self) -> Result<Left> {
+        Left::of_quota(&self.partition, &self.quota, self.ground.conditions())
+    }
+
     /// Finds what is left to choose, narrowed; an error if it has probability zero.
     pub(super) fn find_open_parts(&mut self) -> Result<()> {
-        self.parts = open_parts(&self.ground, &self.partition, &self.quota)?;
-        self.total = self.free_total()?;
+        let left = self.left()?;
+        (self.total, self.parts) = (left.total, left.open());
         self.check_dims()?;
         let bases = self.checked_bases()?;
         let counts = self.counts();
@@ -94,7 +56,7 @@ impl PartitionDpp {
         if self.quota.total().is_some() {
             return 0.0;
         }
-        let included = self.ground.included_by(&self.partition);
+        let included = self.ground.conditions().included_by(&self.partition);
         let wanted =
             |part: &OpenPart| (self.quota.high()[part.part] - included[part.part]).min(part.items.len());
         let limited = self.parts.iter().zip(&narrowed.high).filter(|(part, high)| **high < wanted(part));
@@ -103,7 +65,7 @@ impl PartitionDpp {
 
     /// The open groups with their least and most counts, whatever their rank.
     pub(crate) fn parts_of_any_rank(&self) -> (Vec<FreeItems>, Vec<usize>, Vec<usize>) {
-        let parts = open_parts(&self.ground, &self.partition, &self.quota).unwrap_or_default();
+        let parts = self.left().map(Left::open).unwrap_or_default();
         let groups = parts.iter().map(|part| part.items.clone()).collect();
         (groups, parts.iter().map(|part| part.low).collect(), parts.iter().map(|part| part.high).collect())
     }
@@ -111,22 +73,6 @@ impl PartitionDpp {
     /// What the total leaves beyond the included items, if there is one.
     pub(crate) fn total_left(&self) -> Option<usize> {
         self.quota.total().map(|total| total - self.ground.included().len())
-    }
-
-    /// What the total leaves beyond the included items.
-    fn free_total(&self) -> Result<Option<usize>> {
-        let Some(total) = self.quota.total() else { return Ok(None) };
-        let included = self.ground.included().len();
-        let Some(free) = total.checked_sub(included) else {
-            return Err(Error::SizeBelowIncluded { k: total, included });
-        };
-        let low: usize = self.parts.iter().map(|part| part.low).sum();
-        let high: usize = self.parts.iter().map(|part| part.high).sum();
-        if !(low..=high).contains(&free) {
-            let (low, high) = (low + included, high + included);
-            return Err(Error::TotalOutsideRanges { total, low, high });
-        }
-        Ok(Some(free))
     }
 
     /// Refuses what asks for more items than there are dimensions, before any row is read.

@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Counts, FreeItems, GroundSet,
-    feasibility::Dependence,
-    open_parts::{OpenPart, open_parts},
-};
+use super::{Counts, FreeItems, GroundSet, OpenPart, feasibility::Dependence};
 use crate::{
     Error, Features, Partition, Quota, Result,
     data::check_labels,
@@ -192,7 +188,7 @@ impl PartitionDpp {
             self.ground = whole;
             if self.quota.exact_counts().is_some() {
                 // The remaining parts are unchanged and feasible.
-                self.parts = open_parts(&self.ground, &self.partition, &self.quota)?;
+                self.parts = self.left()?.open();
                 self.total = Some(self.parts.iter().map(|part| part.low).sum());
                 return Ok(self);
             }

@@ -38,7 +38,7 @@ impl IndependentKDpps {
     /// Those of [`KDpp::sampler`].
     pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         if self.parts.iter().all(|part| part.count == 0) {
-            return Ok(Sampler::forced(&self.included, engine));
+            return Ok(Sampler::forced(self.conditions.included(), engine));
         }
         let options = options.into();
         let open = self.parts.iter().filter(|part| part.count > 0);
@@ -48,7 +48,7 @@ impl IndependentKDpps {
         };
         let (laws, errors): (Vec<_>, Vec<f64>) =
             open.map(law).collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        Ok(Sampler::new(Law::Independent(laws), &self.included, engine, errors.into_iter().sum()))
+        Ok(Sampler::new(Law::Independent(laws), self.conditions.included(), engine, errors.into_iter().sum()))
     }
 }
 

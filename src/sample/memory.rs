@@ -95,7 +95,7 @@ impl MemoryPlan {
 
     /// Adds lists of the free items, if some are forced or excluded: twice, while a model is rebuilt or kept by chains.
     fn add_lists(&mut self, ground: &GroundSet, items: usize) {
-        if !ground.is_whole() {
+        if !ground.conditions().is_empty() {
             self.add("lists of free items", 8 * items as u64);
         }
     }

@@ -95,8 +95,9 @@ struct Parts {
 impl Parts {
     fn of(ground: &GroundSet, partition: &Partition) -> Result<Self> {
         check_partition(ground.features(), partition)?;
-        let groups = (0..partition.parts()).map(|part| ground.free_members(partition, part)).collect();
-        Ok(Self { groups, included: ground.included_by(partition) })
+        let conditions = ground.conditions();
+        let groups = (0..partition.parts()).map(|part| conditions.free_members(partition, part)).collect();
+        Ok(Self { groups, included: conditions.included_by(partition) })
     }
 
     /// The parts with something left to choose.

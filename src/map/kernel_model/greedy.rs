@@ -122,7 +122,7 @@ pub(super) fn pick<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -
     let factor = model.included_factor(most)?;
     let start =
         Picked { factor, places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
-    let bytes = items.saturating_mul(model.included.len() + most).saturating_mul(size_of::<f64>());
+    let bytes = items.saturating_mul(model.included().len() + most).saturating_mul(size_of::<f64>());
     if bytes > SMALL {
         in_single(model, start, update, clock)
     } else {
@@ -177,7 +177,7 @@ struct Picks<'m, 'k, T> {
 
 impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
     fn new(model: &'m KernelModel<'k>, picked: Picked<'k>, update: Update) -> Self {
-        let gains = Gains::new(model, model.included.len() + model.counts.most);
+        let gains = Gains::new(model, model.included().len() + model.counts.most);
         let counts = model.counts_of(&picked.places);
         let demands = model.counts.demands(&counts);
         let (noise, next) = (T::EPSILON, NextRow::default());

@@ -12,7 +12,7 @@ use super::Place;
 use crate::{
     Error, Partition, Quota, Result,
     data::log_quality_of_scores,
-    model::{Counts, Sets, add_sorted},
+    model::{Conditions, Counts, Left, OpenPart, Sets},
     similarity::{Factor, KernelFunction, NextRow, checked_diagonal},
 };
 
@@ -57,10 +57,7 @@ pub struct KernelModel<'a> {
     /// `None` if all are 1.
     quality: Option<Quality>,
     sets: Sets,
-    /// Ascending.
-    included: Vec<u32>,
-    /// Ascending.
-    excluded: Vec<u32>,
+    conditions: Conditions,
     /// The free items of every part that may have more.
     groups: Vec<Vec<u32>>,
     /// How many of them to choose.
@@ -166,8 +163,9 @@ impl<'a> KernelModel<'a> {
         }
         let sets = sets.clone();
         let diagonal = checked_diagonal(kernel)?;
-        let (included, excluded, groups, counts) = (Vec::new(), Vec::new(), Vec::new(), Counts::exactly(&[]));
-        Self { kernel, diagonal, quality: None, sets, included, excluded, groups, counts }.resolved()
+        let (conditions, groups, counts) =
+            (Conditions::none(kernel.items()), Vec::new(), Counts::exactly(&[]));
+        Self { kernel, diagonal, quality: None, sets, conditions, groups, counts }.resolved()
     }
 
     /// Conditions on these items being in the set, besides those required before.
@@ -178,7 +176,7 @@ impl<'a> KernelModel<'a> {
     /// - [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`], [`Error::TotalOutsideRanges`] if they are more than a
     ///   part or the total allows.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
-        add_sorted(&mut self.included, items, self.kernel.items())?;
+        self.conditions.include(items)?;
         self.included_factor(0)?;
         self.resolved()
     }
@@ -189,91 +187,30 @@ impl<'a> KernelModel<'a> {
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::QuotaAbovePartSize`], [`Error::SizeAboveItems`], [`Error::TotalOutsideRanges`] if too little is left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
-        add_sorted(&mut self.excluded, items, self.kernel.items())?;
+        self.conditions.exclude(items)?;
         self.resolved()
     }
 
     /// Finds what is left to choose.
     fn resolved(mut self) -> Result<Self> {
-        let both = self.included.iter().find(|item| self.excluded.binary_search(item).is_ok());
-        if let Some(&item) = both {
-            return Err(Error::IncludedAndExcluded { item: item as usize });
-        }
-        (self.groups, self.counts) = match &self.sets {
-            Sets::OfAnySize => {
-                let free = self.free_items();
-                let counts = Counts::in_ranges(&[0], &[free.len()], None, usize::MAX);
-                (vec![free], counts)
-            }
-            Sets::OfSize(k) => self.left_of_size(*k)?,
-            Sets::Quota(partition, quota) => self.left_of_quota(partition, quota)?,
-        };
+        let Left { parts, total } = Left::of(&self.sets, &self.conditions)?;
+        let (low, high): (Vec<_>, Vec<_>) = parts.iter().map(|part| (part.low, part.high)).unzip();
+        self.counts = Counts::in_ranges(&low, &high, total, usize::MAX);
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let listed = |part: &OpenPart| part.items.iter().map(|item| item as u32).collect();
+        self.groups = parts.iter().map(listed).collect();
         Ok(self)
     }
 
-    fn is_free(&self, item: u32) -> bool {
-        self.included.binary_search(&item).is_err() && self.excluded.binary_search(&item).is_err()
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-    fn free_items(&self) -> Vec<u32> {
-        (0..self.kernel.items() as u32).filter(|&item| self.is_free(item)).collect()
-    }
-
-    fn left_of_size(&self, k: usize) -> Result<(Vec<Vec<u32>>, Counts)> {
-        let (items, included) = (self.kernel.items() - self.excluded.len(), self.included.len());
-        if k > items {
-            return Err(Error::SizeAboveItems { k, items });
-        }
-        if included > k {
-            return Err(Error::SizeBelowIncluded { k, included });
-        }
-        Ok((vec![self.free_items()], Counts::exactly(&[k - included])))
-    }
-
-    fn left_of_quota(&self, partition: &Partition, quota: &Quota) -> Result<(Vec<Vec<u32>>, Counts)> {
-        let mut included = vec![0; partition.parts()];
-        self.included.iter().for_each(|&item| included[partition.part_of(item as usize)] += 1);
-        let (mut groups, mut low, mut high) = (Vec::new(), Vec::new(), Vec::new());
-        for (part, &included) in included.iter().enumerate() {
-            let (least, most) = (quota.low()[part], quota.high()[part]);
-            let name = || partition.names()[part].clone();
-            if included > most {
-                return Err(Error::QuotaBelowIncluded { part: name(), quota: most, included });
-            }
-            let free = partition.members(part).iter().copied().filter(|&item| self.is_free(item));
-            let free: Vec<u32> = free.collect();
-            let size = free.len() + included;
-            if least > size {
-                return Err(Error::QuotaAbovePartSize { part: name(), quota: least, size });
-            }
-            low.push(least.saturating_sub(included));
-            high.push((most - included).min(free.len()));
-            groups.push(if most > included { free } else { Vec::new() });
-        }
-        let total = self.total_left(quota, &low, &high)?;
-        Ok((groups, Counts::in_ranges(&low, &high, total, usize::MAX)))
-    }
-
-    /// What the total leaves beyond the included items.
-    fn total_left(&self, quota: &Quota, low: &[usize], high: &[usize]) -> Result<Option<usize>> {
-        let Some(total) = quota.total() else { return Ok(None) };
-        let included = self.included.len();
-        let Some(left) = total.checked_sub(included) else {
-            return Err(Error::SizeBelowIncluded { k: total, included });
-        };
-        let (low, high): (usize, usize) = (low.iter().sum(), high.iter().sum());
-        if !(low..=high).contains(&left) {
-            return Err(Error::TotalOutsideRanges { total, low: low + included, high: high + included });
-        }
-        Ok(Some(left))
+    fn included(&self) -> &[u32] {
+        self.conditions.included()
     }
 
     /// The factor of the included items, with room for more.
     fn included_factor(&self, more: usize) -> Result<Factor<'a>> {
-        let mut factor = Factor::new(self.kernel, self.included.len() + more);
+        let mut factor = Factor::new(self.kernel, self.included().len() + more);
         let mut next = NextRow::default();
-        for &item in &self.included {
+        for &item in self.included() {
             self.extend(&mut factor, item, &mut next)?
                 .ok_or(Error::DependentItems { item: item as usize })?;
         }

@@ -7,7 +7,7 @@ use crate::{
     Features, Result,
     data::compress_if_wide,
     engine::{Engine, Items, Rows},
-    model::{Counts, FreeItems, GroundSet},
+    model::{Counts, FreeItems, GroundSet, Left},
     parallel::map_ordered,
     polynomial::softplus,
 };
@@ -49,14 +49,10 @@ pub(crate) struct DrawnDpp {
 impl RidgeDpp {
     /// What is left to choose, and the certain items.
     pub(crate) fn free_ridge(&self) -> Result<FreeRidge> {
-        let mut certain = self.included.clone();
-        let mut open: Vec<(FreeItems, usize, usize)> = Vec::new();
-        for part in 0..self.partition.parts() {
-            let (items, included) = (self.free(part), self.included_of(part));
-            let low = self.quota.low()[part].saturating_sub(included);
-            open.push((items, low, self.quota.high()[part] - included));
-        }
-        let mut total = self.quota.total().map(|total| total - certain.len());
+        let mut certain = self.included().to_vec();
+        let Left { parts, mut total } = self.left().clone();
+        let mut open: Vec<(FreeItems, usize, usize)> =
+            parts.into_iter().map(|part| (part.items, part.low, part.high)).collect();
         let counts = loop {
             let (low, high): (Vec<_>, Vec<_>) =
                 open.iter().map(|(items, low, high)| (*low, (*high).min(items.len()))).unzip();

@@ -10,7 +10,7 @@ pub(crate) use fill::Fill;
 use fill::PartFill;
 pub(crate) use free::{DrawnDpp, FreeRidge, log_probability};
 
-use super::{FreeItems, PartitionDpp, add_sorted};
+use super::{Conditions, Left, OpenPart, PartitionDpp};
 use crate::{
     Error, Features, Partition, Quota, Result,
     data::{check_labels, check_log_quality, check_ridge, log_quality_of_scores},
@@ -59,8 +59,8 @@ pub struct RidgeDpp {
     log_quality: Option<Arc<[f64]>>,
     partition: Partition,
     quota: Quota,
-    included: Vec<u32>,
-    excluded: Vec<u32>,
+    conditions: Conditions,
+    left: Left,
 }
 
 /// The law of T, and what is added to it.
@@ -80,8 +80,9 @@ impl RidgeDpp {
         check_ridge(delta)?;
         check_labels(features, partition, quota)?;
         let (features, partition, quota) = (features.clone(), partition.clone(), quota.clone());
-        let (log_quality, included, excluded) = (None, Vec::new(), Vec::new());
-        Self { features, delta, log_quality, partition, quota, included, excluded }.checked()
+        let conditions = Conditions::none(features.items());
+        let left = Left::of_quota(&partition, &quota, &conditions)?;
+        Ok(Self { features, delta, log_quality: None, partition, quota, conditions, left })
     }
 
     /// The law over all sets of k items, k at most m.
@@ -120,9 +121,8 @@ impl RidgeDpp {
                 if other == part { self.quota.low()[part]..=self.quota.high()[part] } else { 0..=0 }
             };
             let quota = Quota::new(&self.partition, (0..parts).map(range).collect::<Vec<_>>())?;
-            let mut included = self.included.clone();
-            included.retain(|&item| self.partition.part_of(item as usize) == part);
-            Ok(Self { quota, included, ..self.clone() })
+            Self { quota, conditions: self.conditions.of_part(&self.partition, part), ..self.clone() }
+                .checked()
         };
         (0..parts).filter(|&part| self.quota.high()[part] > 0).map(alone).collect()
     }
@@ -144,14 +144,15 @@ impl RidgeDpp {
         Self { partition, quota, ..self.clone() }.checked()
     }
 
+    /// What is left to choose.
+    pub(crate) fn left(&self) -> &Left {
+        &self.left
+    }
+
     /// Whether any set of the parts that may grow is allowed.
     pub(crate) fn is_free(&self) -> bool {
-        let is_free = |part: usize| {
-            let included = self.included_of(part);
-            let most = self.quota.high()[part] - included;
-            self.quota.low()[part] <= included && (most == 0 || most >= self.free(part).len())
-        };
-        self.quota.total().is_none() && (0..self.partition.parts()).all(is_free)
+        let is_free = |part: &OpenPart| part.low == 0 && part.high == part.items.len();
+        self.left.total.is_none() && self.left.parts.iter().all(is_free)
     }
 
     /// With these ln q_i, which scale features and ridge alike, besides qualities set before.
@@ -185,7 +186,7 @@ impl RidgeDpp {
     /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaBelowIncluded`],
     /// [`Error::SizeBelowIncluded`], [`Error::TotalOutsideRanges`] if they are more than a part or the total allows.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
-        add_sorted(&mut self.included, items, self.features.items())?;
+        self.conditions.include(items)?;
         self.checked()
     }
 
@@ -195,66 +196,14 @@ impl RidgeDpp {
     /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaAbovePartSize`],
     /// [`Error::TotalOutsideRanges`] if too few are left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
-        add_sorted(&mut self.excluded, items, self.features.items())?;
+        self.conditions.exclude(items)?;
         self.checked()
     }
 
-    /// An error if the conditions leave no set.
-    fn checked(self) -> Result<Self> {
-        self.check_total()?;
-        if let Some(&item) = self.included.iter().find(|item| self.excluded.binary_search(item).is_ok()) {
-            return Err(Error::IncludedAndExcluded { item: item as usize });
-        }
-        for part in 0..self.partition.parts() {
-            let included = self.included_of(part);
-            let (low, high) = (self.quota.low()[part], self.quota.high()[part]);
-            let name = || self.partition.names()[part].clone();
-            if included > high {
-                return Err(Error::QuotaBelowIncluded { part: name(), quota: high, included });
-            }
-            let size = self.free(part).len() + included;
-            if low > size {
-                return Err(Error::QuotaAbovePartSize { part: name(), quota: low, size });
-            }
-        }
+    /// Finds what is left to choose; an error if the conditions leave no set.
+    fn checked(mut self) -> Result<Self> {
+        self.left = Left::of_quota(&self.partition, &self.quota, &self.conditions)?;
         Ok(self)
-    }
-
-    /// An error if the total cannot be met, under the conditions.
-    fn check_total(&self) -> Result<()> {
-        let Some(total) = self.quota.total() else { return Ok(()) };
-        let included = self.included.len();
-        if included > total {
-            return Err(Error::SizeBelowIncluded { k: total, included });
-        }
-        let range = |part: usize| {
-            let included = self.included_of(part);
-            let size = self.free(part).len() + included;
-            [self.quota.low()[part].max(included), self.quota.high()[part].min(size)]
-        };
-        let ranges: Vec<[usize; 2]> = (0..self.partition.parts()).map(range).collect();
-        let [low, high] = [0, 1].map(|end| ranges.iter().map(|range| range[end]).sum::<usize>());
-        // A part that has too few items is named by itself.
-        let is_possible = ranges.iter().all(|[low, high]| low <= high);
-        if is_possible && !(low..=high).contains(&total) {
-            return Err(Error::TotalOutsideRanges { total, low, high });
-        }
-        Ok(())
-    }
-
-    fn included_of(&self, part: usize) -> usize {
-        self.included.iter().filter(|&&item| self.partition.part_of(item as usize) == part).count()
-    }
-
-    /// The items of a part that are neither included nor excluded.
-    fn free(&self, part: usize) -> FreeItems {
-        if self.included.is_empty() && self.excluded.is_empty() {
-            return FreeItems::Part(self.partition.clone(), part);
-        }
-        let is_free = |item: &u32| {
-            self.included.binary_search(item).is_err() && self.excluded.binary_search(item).is_err()
-        };
-        FreeItems::Listed(self.partition.members(part).iter().copied().filter(is_free).collect())
     }
 
     /// The law of T and what is added to it.
@@ -263,22 +212,24 @@ impl RidgeDpp {
         // The kernel of a factor may have a larger rank.
         let rank = if self.features.residual().is_some() { usize::MAX } else { self.features.dims() };
         let log_delta = self.delta.ln();
-        let part = |part: usize| {
-            let included = self.included_of(part);
-            let (low, most) =
-                (self.quota.low()[part].saturating_sub(included), self.quota.high()[part] - included);
-            let items = if most > 0 { self.free(part) } else { FreeItems::Listed([].into()) };
-            let high = most.min(items.len());
-            PartFill::new(items, [low, high], rank, log_delta, self.log_quality.as_deref())
+        let part = |part: &OpenPart| {
+            PartFill::new(
+                part.items.clone(),
+                [part.low, part.high],
+                rank,
+                log_delta,
+                self.log_quality.as_deref(),
+            )
         };
-        let parts: Vec<PartFill> = (0..self.partition.parts()).map(part).collect();
+        let parts: Vec<PartFill> = self.left.parts.iter().map(part).collect();
         let partition = self.partition_of_drawn();
-        let included = (!self.included.is_empty()).then_some(self.included.len());
+        let included = (!self.included().is_empty()).then_some(self.included().len());
         let ranges: Vec<_> =
             parts.iter().map(|part| part.most).chain(included).map(|high| 0..=high).collect();
         let quota = Quota::new(&partition, ranges)?;
-        let fill = Fill { partition: partition.clone(), parts, included: self.included.clone(), log_delta };
-        let excluded: Vec<usize> = self.excluded.iter().map(|&item| item as usize).collect();
+        let fill =
+            Fill { partition: partition.clone(), parts, included: self.included().to_vec(), log_delta };
+        let excluded: Vec<usize> = self.conditions.excluded().iter().map(|&item| item as usize).collect();
         let drawn =
             PartitionDpp::new(&self.features_of_drawn()?, &partition, &quota)?.excluding(&excluded)?;
         if drawn.ground().is_narrowed() {
@@ -290,14 +241,14 @@ impl RidgeDpp {
 
     /// The parts, and one of the included items if there are any.
     fn partition_of_drawn(&self) -> Partition {
-        if self.included.is_empty() {
+        if self.included().is_empty() {
             return self.partition.clone();
         }
         let mut part_of = self.partition.part_of_items().to_vec();
         let names: Vec<String> =
             self.partition.names().iter().cloned().chain(["included items".into()]).collect();
         #[expect(clippy::cast_possible_truncation, reason = "fewer parts than items")]
-        self.included.iter().for_each(|&item| part_of[item as usize] = self.partition.parts() as u32);
+        self.included().iter().for_each(|&item| part_of[item as usize] = self.partition.parts() as u32);
         Partition::group(names.into(), part_of)
     }
 
@@ -305,16 +256,16 @@ impl RidgeDpp {
     fn features_of_drawn(&self) -> Result<Features> {
         let Some(logs) = &self.log_quality else { return Ok(self.features.clone()) };
         let mut logs = logs.to_vec();
-        self.included.iter().for_each(|&item| logs[item as usize] = 0.0);
+        self.included().iter().for_each(|&item| logs[item as usize] = 0.0);
         self.features.with_log_quality(&logs)
     }
 
     pub(crate) fn included(&self) -> &[u32] {
-        &self.included
+        self.conditions.included()
     }
 
     pub(crate) fn excludes(&self, item: usize) -> bool {
-        u32::try_from(item).is_ok_and(|item| self.excluded.binary_search(&item).is_ok())
+        self.conditions.excludes(item)
     }
 
     /// ln q_i.

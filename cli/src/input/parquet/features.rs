@@ -7,7 +7,7 @@ use arrow_array::{
 };
 use arrow_cast::cast;
 use arrow_schema::DataType;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use parquet::{arrow::arrow_reader::ParquetRecordBatchReader, file::metadata::RowGroupMetaData};
 use partition_dpp::{Features, data::Scalar};
 use rayon::prelude::*;
 
@@ -22,7 +22,7 @@ use crate::{
 const VALUES: usize = 1 << 18;
 /// The most rows decoded at a time.
 const ROWS: usize = 1 << 13;
-/// The most columns decoded by one thread.
+/// The most columns that are open at once in a row group.
 const COLUMNS: usize = 64;
 /// Rows filled in at a time, which stay in the cache.
 const TILE: usize = 32;
@@ -34,11 +34,8 @@ trait Feature: ArrowPrimitiveType<Native: Scalar> {}
 
 impl<T: ArrowPrimitiveType<Native: Scalar>> Feature for T {}
 
-/// The columns to read, ascending, and how many features they make.
-struct Layout {
-    columns: Vec<usize>,
-    dims: usize,
-}
+/// Columns that are read together, ascending.
+type Block<'c> = &'c [usize];
 
 /// Some rows that a file stores together.
 #[derive(Clone, Copy)]
@@ -132,7 +129,7 @@ impl ParquetFile {
             return Err(Failure::file(&self.path, "the file has no rows"));
         };
         let mut reader = self.reader_of(group, &[column], 1)?;
-        let batch = self.next_batch(&mut reader, 0, 1)?;
+        let batch = self.next_batch(&mut reader, &[column], 0, 1)?;
         let lists = batch.column(0).as_list::<i32>();
         let dims = lists.value_length(0);
         match problem_of_list(lists, 0, dims) {
@@ -143,8 +140,7 @@ impl ParquetFile {
 
     fn lists<T: Feature>(&self, column: usize, limit: &mut Limit, made: Use) -> Result<Features, Failure> {
         let dims = self.length_of_first(column)?;
-        let layout = Layout { columns: vec![column], dims };
-        self.matrix::<T>(&layout, limit, made, |arrays, first_row, out| {
+        self.matrix::<T>(dims, &[&[column]], limit, made, |_, arrays, first_row, out| {
             let lists = arrays[0].as_list::<i32>();
             let length = i32::try_from(dims).unwrap_or(i32::MAX);
             let problem = |row: usize| Some((row, problem_of_list(lists, row, length)?));
@@ -167,28 +163,26 @@ impl ParquetFile {
         let mut columns = features.to_vec();
         columns.sort_unstable();
         columns.dedup();
-        let layout = Layout { columns, dims };
-        self.matrix::<T>(&layout, limit, made, |arrays, first_row, out| {
+        let blocks: Vec<Block<'_>> = columns.chunks(COLUMNS).collect();
+        self.matrix::<T>(dims, &blocks, limit, made, |block, arrays, first_row, out| {
             let missing = |(array, column): (&ArrayRef, &usize)| {
                 let gaps = array.nulls().filter(|nulls| nulls.null_count() > 0)?;
                 Some(((0..array.len()).find(|&row| gaps.is_null(row))?, *column))
             };
-            if let Some((row, column)) = arrays.iter().zip(&layout.columns).filter_map(missing).min() {
+            if let Some((row, column)) = arrays.iter().zip(block).filter_map(missing).min() {
                 return Err(self.row_problem(column, first_row + row, "there is no value"));
             }
-            let numbers = arrays
-                .par_iter()
-                .map(|array| cast(array, &T::DATA_TYPE).map(|array| array.as_primitive::<T>().clone()));
-            let numbers = numbers.collect::<Result<Vec<PrimitiveArray<T>>, _>>();
+            let number =
+                |array: &ArrayRef| cast(array, &T::DATA_TYPE).map(|array| array.as_primitive::<T>().clone());
+            let numbers = arrays.par_iter().map(number).collect::<Result<Vec<PrimitiveArray<T>>, _>>();
             let numbers = numbers.map_err(|error| Failure::file(&self.path, sentence(&error)))?;
-            let of_feature = |column: &usize| {
-                let at = layout.columns.binary_search(column).unwrap_or_default();
-                &numbers[at].values()[..]
-            };
-            let features: Vec<&[T::Native]> = features.iter().map(of_feature).collect();
+            let of_block = features.iter().enumerate().filter_map(|(feature, column)| {
+                Some((feature, &numbers[block.binary_search(column).ok()?].values()[..]))
+            });
+            let of_block: Vec<(usize, &[T::Native])> = of_block.collect();
             out.par_chunks_mut(TILE * dims).enumerate().for_each(|(tile, out)| {
-                for (at, values) in features.iter().enumerate() {
-                    let own = out.iter_mut().skip(at).step_by(dims);
+                for (feature, values) in &of_block {
+                    let own = out.iter_mut().skip(*feature).step_by(dims);
                     own.zip(&values[tile * TILE..]).for_each(|(out, value)| *out = *value);
                 }
             });
@@ -196,20 +190,24 @@ impl ParquetFile {
         })
     }
 
-    /// Reads all row groups at once; `put` writes some rows of the columns, from one row on, to where they belong.
+    /// Reads all blocks of columns; `put` writes some rows of a block, from one row on, to where they belong.
     fn matrix<T: Feature>(
         &self,
-        layout: &Layout,
+        dims: usize,
+        blocks: &[Block<'_>],
         limit: &mut Limit,
         made: Use,
-        put: impl Fn(&[ArrayRef], usize, &mut [T::Native]) -> Result<(), Failure> + Sync,
+        put: impl Fn(Block<'_>, &[ArrayRef], usize, &mut [T::Native]) -> Result<(), Failure> + Sync,
     ) -> Result<Features, Failure> {
-        let (rows, dims) = (self.rows(), layout.dims);
+        let rows = self.rows();
         if rows == 0 {
             return Err(Failure::file(&self.path, "the file has no rows"));
         }
+        // Threads that the columns of a block leave idle read other row groups.
+        let threads = rayon::current_num_threads();
+        let at_once = threads.div_ceil(blocks[0].len());
         let bytes = (rows as u64).saturating_mul(dims as u64).saturating_mul(size_of::<T::Native>() as u64);
-        let ahead = self.bytes_ahead(layout);
+        let ahead = self.bytes_ahead(dims, blocks).saturating_mul(at_once as u64);
         limit.check_features(&self.path, [rows as u64, dims as u64], bytes.saturating_add(ahead), made)?;
         limit.take(bytes);
         let mut matrix = Matrix::zeros(rows, dims).map_err(|error| Failure::io(&self.path, &error))?;
@@ -220,29 +218,36 @@ impl ParquetFile {
                 .push((RowGroup { group, first_row }, rest.split_off_mut(..rows * dims).unwrap_or_default()));
             first_row += rows;
         }
-        let read = groups.into_par_iter().map(|(group, out)| self.read_group(layout, group, out, &put));
-        // The first row at fault, whichever thread finds it.
-        read.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>()?;
+        for groups in groups.chunks_mut(at_once) {
+            let read = groups.par_iter_mut().map(|(group, out)| {
+                blocks.iter().try_for_each(|block| self.read_block(block, *group, dims, out, &put))
+            });
+            // The first row at fault, whichever thread finds it.
+            read.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>()?;
+        }
         matrix.into_features().map_err(Failure::in_file(&self.path))
     }
 
-    fn read_group<T: Scalar>(
+    fn read_block<T: Scalar>(
         &self,
-        Layout { columns, dims }: &Layout,
+        block: Block<'_>,
         RowGroup { group, first_row }: RowGroup,
+        dims: usize,
         out: &mut [T],
-        put: impl Fn(&[ArrayRef], usize, &mut [T]) -> Result<(), Failure>,
+        put: impl Fn(Block<'_>, &[ArrayRef], usize, &mut [T]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let at_once = (VALUES / dims).clamp(1, ROWS);
-        let own = columns.len().div_ceil(rayon::current_num_threads()).min(COLUMNS);
-        let readers = columns.chunks(own).map(|columns| self.reader_of(group, columns, at_once));
+        let columns: Vec<Block<'_>> =
+            block.chunks(block.len().div_ceil(rayon::current_num_threads())).collect();
+        let readers = columns.iter().map(|columns| self.reader_of(group, columns, at_once));
         let mut readers = readers.collect::<Result<Vec<_>, _>>()?;
         for (batch, out) in out.chunks_mut(at_once * dims).enumerate() {
             let (start, rows) = (first_row + batch * at_once, out.len() / dims);
-            let next = readers.par_iter_mut().map(|reader| self.next_batch(reader, start, rows));
+            let next = readers.par_iter_mut().zip(&columns);
+            let next = next.map(|(reader, columns)| self.next_batch(reader, columns, start, rows));
             let batches = next.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, _>>()?;
             let arrays: Vec<ArrayRef> = batches.iter().flat_map(RecordBatch::columns).cloned().collect();
-            put(&arrays, start, out)?;
+            put(block, &arrays, start, out)?;
         }
         Ok(())
     }
@@ -250,7 +255,7 @@ impl ParquetFile {
     fn reader_of(
         &self,
         group: usize,
-        columns: &[usize],
+        columns: Block<'_>,
         rows: usize,
     ) -> Result<ParquetRecordBatchReader, Failure> {
         let builder = self.reader(columns.iter().copied())?.with_row_groups(vec![group]);
@@ -261,6 +266,7 @@ impl ParquetFile {
     fn next_batch(
         &self,
         reader: &mut ParquetRecordBatchReader,
+        columns: Block<'_>,
         first_row: usize,
         rows: usize,
     ) -> Result<RecordBatch, Failure> {
@@ -270,29 +276,25 @@ impl ParquetFile {
         };
         let batch = batch.transpose().map_err(|error| Failure::file(&self.path, sentence(&error)))?;
         let found = batch.as_ref().map_or(0, RecordBatch::num_rows);
-        batch.filter(|_| found == rows).ok_or_else(|| {
-            let row = first_row + found;
-            Failure::file(&self.path, format!("row {row}: the file ends before this row"))
-        })
+        batch
+            .filter(|_| found == rows)
+            .ok_or_else(|| self.row_problem(columns[0], first_row + found, "the file ends before this row"))
     }
 
-    /// Bytes that are read ahead beside the matrix, about: of each column a page as it is stored and one decompressed, with
-    /// its dictionary, and the values of the next rows with their levels.
-    fn bytes_ahead(&self, layout: &Layout) -> u64 {
+    /// Bytes that are read ahead in a row group, about: of each column of a block a page as it is stored and one
+    /// decompressed, with its dictionary, and the values of the next rows with their levels.
+    fn bytes_ahead(&self, dims: usize, blocks: &[Block<'_>]) -> u64 {
         let schema = self.metadata.parquet_schema();
-        let of_group = |group: usize| {
-            let columns = self.table().row_group(group).columns().iter().enumerate();
-            let own = columns
-                .filter(|(leaf, _)| layout.columns.binary_search(&schema.get_column_root_idx(*leaf)).is_ok());
+        let of_block = |(group, block): (&RowGroupMetaData, &Block<'_>)| -> u64 {
+            let own = group.columns().iter().enumerate();
+            let own = own.filter(|(leaf, _)| block.binary_search(&schema.get_column_root_idx(*leaf)).is_ok());
             let page = |bytes: i64| u64::try_from(bytes).unwrap_or(0).min(PAGE);
-            let pages =
-                own.map(|(_, column)| 2 * page(column.uncompressed_size()) + page(column.compressed_size()));
-            let values = (self.rows_of(group) * layout.dims).min(VALUES.max(layout.dims));
-            pages.sum::<u64>() + 16 * values as u64
+            own.map(|(_, column)| 2 * page(column.uncompressed_size()) + page(column.compressed_size())).sum()
         };
-        let groups = self.table().num_row_groups();
-        let largest = (0..groups).map(of_group).max().unwrap_or(0);
-        largest.saturating_mul(groups.min(rayon::current_num_threads()) as u64)
+        let groups = self.table().row_groups();
+        let pages = groups.iter().flat_map(|group| blocks.iter().map(move |block| (group, block)));
+        pages.map(of_block).max().unwrap_or(0)
+            + 16 * VALUES.max(dims).min(self.rows().saturating_mul(dims)) as u64
     }
 }
 

@@ -46,7 +46,11 @@ impl ParquetFile {
             Failure::file(path, format!("this is no .parquet file: {}", sentence(&error)))
         })?;
         let schema = metadata.parquet_schema().root_schema();
-        let names = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
+        let names: Vec<String> = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
+        // The reader leaves out columns that hold nothing, and counts the others.
+        if metadata.schema().fields().len() != names.len() {
+            return Err(Failure::file(path, "a column holds no values at all, whatever its type"));
+        }
         let opened = Self { path: path.to_owned(), metadata, names };
         opened.check_places()?;
         Ok(opened)

@@ -73,14 +73,12 @@ impl<'c> Run<'c> {
         self.incumbent.offer(candidates, greedy.clone());
         let bounds = one_pass_over_whole(candidates, self.engine)?;
         self.bound = bounds.spectral.min(bounds.hadamard);
-        let root = Subproblem::new(candidates, self.survivors()?);
-        let clock = self.clock;
-        let root = root.reweighted(&balance(&root, &|_, _| clock.ended().is_some())?);
-        self.offer_improved(&root, self.incumbent.set.clone());
-        let method = self.best_method(&root)?;
-        self.report();
-        let first = (method, self.bound);
-        let searched = search(candidates, &root, first, &mut self.incumbent, self.tolerance, self.clock)?;
+        let survivors = self.survivors()?;
+        let searched = match self.clock.ended() {
+            // Rows of many items are not even copied.
+            Some(termination) if survivors.len() > MOST_DENSE => Searched::ended(self.bound, termination),
+            _ => self.search(survivors)?,
+        };
         if self.incumbent.log_det == f64::NEG_INFINITY {
             // No set that was found has independent rows; if the search is complete, none has.
             let termination = match searched.termination {
@@ -91,6 +89,16 @@ impl<'c> Run<'c> {
         }
         let set = std::mem::take(&mut self.incumbent.set);
         Ok(self.solution(&set, &searched))
+    }
+
+    fn search(&mut self, survivors: Vec<Place>) -> Result<Searched> {
+        let (candidates, clock) = (self.candidates, self.clock);
+        let root = Subproblem::new(candidates, survivors);
+        let root = root.reweighted(&balance(&root, &|_, _| clock.ended().is_some())?);
+        self.offer_improved(&root, self.incumbent.set.clone());
+        let method = self.best_method(&root)?;
+        self.report();
+        search(candidates, &root, (method, self.bound), &mut self.incumbent, self.tolerance, clock)
     }
 
     fn greedy(&self) -> Result<Vec<Place>> {

@@ -59,6 +59,11 @@ impl Searched {
     pub(super) fn done(at_most: f64) -> Self {
         Self { upper_bound: at_most, termination: Termination::Optimal, nodes: 0, steps: 0 }
     }
+
+    /// The outcome where there was no time to search.
+    pub(super) fn ended(upper_bound: f64, termination: Termination) -> Self {
+        Self { upper_bound, termination, nodes: 0, steps: 0 }
+    }
 }
 
 /// Searches below a root until no node can hold a set that is better by `tolerance`.

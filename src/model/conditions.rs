@@ -14,7 +14,7 @@ pub(crate) struct Conditions {
     excluded: Vec<u32>,
 }
 
-/// A part with something left to choose.
+/// What is left to choose of a part.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenPart {
     pub(crate) part: usize,
@@ -27,7 +27,7 @@ pub(crate) struct OpenPart {
 /// What is left to choose beyond the included items.
 #[derive(Clone, Debug)]
 pub(crate) struct Left {
-    /// All parts; those that allow no more items have none.
+    /// All parts, also those that allow no more items.
     pub(crate) parts: Vec<OpenPart>,
     pub(crate) total: Option<usize>,
 }

@@ -1,6 +1,6 @@
 //! The k-DPP.
 
-use super::{Counts, GroundSet, Left, feasibility};
+use super::{Conditions, Counts, GroundSet, Left, feasibility};
 use crate::{
     Error, Features, Result,
     engine::{Engine, Items, Rows},
@@ -48,6 +48,7 @@ impl KDpp {
         if k == 0 {
             return Err(Error::Nothing { what: "k" });
         }
+        Left::of_size(k, &Conditions::none(features.items()))?;
         Self { ground: GroundSet::new(features)?, k }.checked()
     }
 

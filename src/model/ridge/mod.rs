@@ -202,6 +202,11 @@ impl RidgeDpp {
 
     /// Finds what is left to choose; an error if the conditions leave no set.
     fn checked(mut self) -> Result<Self> {
+        // Sets of a size are one part, which has no name of the caller's.
+        let (included, total) = (self.included().len(), self.quota.total());
+        if let Some(k) = total.filter(|&k| k < included) {
+            return Err(Error::SizeBelowIncluded { k, included });
+        }
         self.left = Left::of_quota(&self.partition, &self.quota, &self.conditions)?;
         Ok(self)
     }

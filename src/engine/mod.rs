@@ -10,8 +10,8 @@ mod gains;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod grid;
+mod known;
 mod nodes;
-mod prepared;
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only devices read tables"))]
 pub(crate) mod proposals;
 pub(crate) mod row_kernels;
@@ -28,7 +28,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 pub use cost::{Chosen, Job, Task};
 pub(crate) use cpu::node_table::{choose, condition};
@@ -37,8 +37,8 @@ pub(crate) use double::{bounded_forms, forms_above, in_double};
 /// Complex numbers.
 pub use faer::c64;
 pub(crate) use grid::inverses_at_a_time;
+use known::Known;
 pub(crate) use low_level::*;
-pub use prepared::Prepared;
 use watched::Watched;
 
 use crate::{Result, Watch, watch::UNWATCHED};
@@ -73,11 +73,15 @@ pub mod low_level {
 /// assert_eq!(engine.info().name, "cpu");
 /// ```
 #[derive(Clone, Debug)]
-pub struct Engine(Arc<dyn Verbs>);
+pub struct Engine {
+    verbs: Arc<dyn Verbs>,
+    /// What it knows of rows that it has passed over.
+    known: Option<Arc<Known>>,
+}
 
 impl Engine {
     fn of(verbs: impl Verbs + 'static) -> Self {
-        Self(Arc::new(verbs))
+        Self { verbs: Arc::new(verbs), known: None }
     }
 
     /// The CPU, in f64.
@@ -104,7 +108,7 @@ impl Engine {
     /// Name, adapter and precision of the engine.
     #[must_use]
     pub fn info(&self) -> EngineInfo {
-        self.0.info()
+        self.verbs.info()
     }
 
     /// The same engine under a watch: set-up, inference and part counts with this handle report progress, and end with
@@ -135,13 +139,21 @@ impl Engine {
 
     /// The engine without its watch, and the watch: for work that keeps what it has when the watch ends it.
     pub(crate) fn apart(&self) -> (&Self, &Watch) {
-        self.0.apart().unwrap_or((self, &UNWATCHED))
+        self.verbs.apart().unwrap_or((self, &UNWATCHED))
     }
-}
 
-impl From<Prepared> for Engine {
-    fn from(prepared: Prepared) -> Self {
-        Self::of(prepared)
+    /// The verb, if what is known does not answer it.
+    #[doc(hidden)]
+    pub fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
+        let (engine, _) = self.apart();
+        let known = engine.known.as_ref().and_then(|known| known.grams(rows, map));
+        known.map_or_else(|| self.verbs.part_grams(rows, map), Ok)
+    }
+
+    /// Upper bounds of the verb `row_forms` that are known without a pass over the rows.
+    pub(crate) fn known_bounds(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Option<Vec<f64>> {
+        let (engine, _) = self.apart();
+        engine.known.as_ref()?.bounds(rows, factors)
     }
 }
 
@@ -157,7 +169,7 @@ impl Deref for Engine {
     type Target = dyn Verbs;
 
     fn deref(&self) -> &Self::Target {
-        &*self.0
+        &*self.verbs
     }
 }
 
@@ -217,7 +229,6 @@ impl fmt::Display for Precision {
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Cpu {}
-    impl Sealed for super::Prepared {}
     impl Sealed for super::Watched {}
     #[cfg(feature = "gpu")]
     impl Sealed for super::gpu::Gpu {}

@@ -101,12 +101,6 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Those of the device; the CPU has none.
     fn row_forms(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>>;
 
-    /// Upper bounds of the [`row_forms`](Verbs::row_forms) that are known without a pass over the rows.
-    fn known_bounds(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Option<Vec<f64>> {
-        let _ = (rows, factors);
-        None
-    }
-
     /// The rows w_l (s_l a_i)ᵀ F, row-major, r values each; group after group.
     ///
     /// # Errors

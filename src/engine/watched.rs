@@ -155,10 +155,6 @@ impl Verbs for Watched {
         self.pass(rows, |rows| self.engine.row_forms(rows, factors))
     }
 
-    fn known_bounds(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Option<Vec<f64>> {
-        self.engine.known_bounds(rows, factors)
-    }
-
     fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>> {
         self.pass(rows, |rows| self.engine.whiten_rows(rows, map))
     }

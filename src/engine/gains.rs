@@ -89,7 +89,7 @@ pub struct PickAhead<'a> {
     /// How many of these the gains take into account: all, or all but the last.
     pub applied: usize,
     /// Items that the set still takes.
-    pub remaining: &'a Remaining,
+    pub remaining: &'a RemainingCounts,
     /// For every group the least gain that cancellation leaves exact enough.
     pub least: &'a [f64],
 }
@@ -97,7 +97,7 @@ pub struct PickAhead<'a> {
 /// How many items a set still needs, and how many it has room for.
 #[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remaining {
+pub struct RemainingCounts {
     /// Items that every group needs.
     pub needed: Vec<usize>,
     /// The most items that every group may add.
@@ -108,7 +108,7 @@ pub struct Remaining {
     pub most: usize,
 }
 
-impl Remaining {
+impl RemainingCounts {
     /// A set's demand for one more item of a group.
     pub(crate) fn demand(&self, group: usize) -> Demand {
         if self.needed[group] > 0 {

@@ -49,7 +49,7 @@ pub mod low_level {
     pub use super::{
         cost::{GpuRates, Rates},
         cpu::Cpu,
-        gains::{Ahead, AheadEnd, GainTable, PickAhead, Remaining, Top},
+        gains::{Ahead, AheadEnd, GainTable, PickAhead, RemainingCounts, Top},
         grid::{
             CandidateGrid, CandidateSums, Determinant, FormGrid, GridForms, GridPoint, GridRequest, PhaseGrid,
         },

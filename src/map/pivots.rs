@@ -3,7 +3,7 @@
 use super::{Candidates, Place, Termination};
 use crate::{
     Result,
-    engine::{Ahead, AheadEnd, Engine, Precision, Remaining, Rows, Top},
+    engine::{Ahead, AheadEnd, Engine, Precision, RemainingCounts, Rows, Top},
     linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement, kernels::dot},
     model::Demand,
 };
@@ -28,7 +28,7 @@ pub(super) trait Gains {
     fn pick_ahead(
         &mut self,
         basis: &OrthonormalBasis,
-        remaining: &Remaining,
+        remaining: &RemainingCounts,
         least: &[f64],
     ) -> Result<Option<Ahead>> {
         let _ = (basis, remaining, least);

@@ -3,7 +3,7 @@
 use super::{Place, pivots::Gains};
 use crate::{
     Result,
-    engine::{Ahead, Engine, GainTable, PickAhead, Remaining, Rows, Top},
+    engine::{Ahead, Engine, GainTable, PickAhead, RemainingCounts, Rows, Top},
     linalg::OrthonormalBasis,
 };
 
@@ -57,7 +57,7 @@ impl Gains for PlainGains<'_> {
     fn pick_ahead(
         &mut self,
         basis: &OrthonormalBasis,
-        remaining: &Remaining,
+        remaining: &RemainingCounts,
         least: &[f64],
     ) -> Result<Option<Ahead>> {
         let Some(table) = &mut self.table else { return Ok(None) };

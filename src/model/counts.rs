@@ -1,6 +1,6 @@
 //! How many items a set may have, of every group and in total.
 
-use crate::engine::Remaining;
+use crate::engine::RemainingCounts;
 
 /// From `low` to `high` items of every group, and from `least` to `most` in total.
 ///
@@ -128,12 +128,12 @@ impl Counts {
     }
 
     /// What a set with these counts still takes.
-    pub(crate) fn remaining(&self, counts: &[usize]) -> Remaining {
+    pub(crate) fn remaining(&self, counts: &[usize]) -> RemainingCounts {
         let (_, committed) = self.commitment(counts);
         let left = |ends: &[usize]| {
             ends.iter().zip(counts).map(|(end, count)| end.saturating_sub(*count)).collect::<Vec<_>>()
         };
-        Remaining {
+        RemainingCounts {
             needed: left(&self.low),
             room: left(&self.high),
             least: self.least.saturating_sub(committed),

@@ -41,7 +41,7 @@ pub use samples::Samples;
 
 pub(crate) use attempts::Attempts;
 pub(crate) use count_rule::CountRule;
-pub(crate) use projection::Remaining;
+pub(crate) use projection::RemainingBasis;
 pub(crate) use spectral::Eigenvectors;
 pub(crate) use tilted::{EigenvectorLaw, TiltedProposals};
 

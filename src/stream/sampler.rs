@@ -7,7 +7,7 @@ use super::{Place, Plan, TrialSource, Trials};
 use crate::{
     Result,
     error::StreamProblem,
-    sample::{Attempts, CountRule, EigenvectorLaw, Eigenvectors, Remaining, stream},
+    sample::{Attempts, CountRule, EigenvectorLaw, Eigenvectors, RemainingBasis, stream},
     watch::{UNWATCHED, Watch},
 };
 
@@ -139,7 +139,7 @@ pub struct StreamSampler {
 struct Flight {
     is_begun: bool,
     chosen: Vec<usize>,
-    remaining: Remaining,
+    remaining: RemainingBasis,
     picks: Vec<Place>,
     /// Items of every group.
     found: Vec<usize>,

@@ -3,7 +3,7 @@
 use faer::Mat;
 use rand::Rng;
 
-use super::remaining::Remaining;
+use super::remaining_basis::RemainingBasis;
 use crate::{
     Features,
     engine::{Rows, proposals::alias::AliasTable},
@@ -36,7 +36,7 @@ pub(in crate::sample) struct LeverageTrials {
 
 #[derive(Debug, Default)]
 pub(crate) struct LeverageScratch {
-    remaining: Remaining,
+    remaining: RemainingBasis,
     pipeline: Pipeline,
 }
 
@@ -119,7 +119,7 @@ impl LeverageTrials {
     /// Tries items until one is accepted: its item and ‖Bᵀ row‖. `None` if far more fail than the size of B explains.
     fn accepted_trial<R: Rng + ?Sized>(
         &self,
-        remaining: &mut Remaining,
+        remaining: &mut RemainingBasis,
         picked: &[u32],
         pipeline: &mut Pipeline,
         rng: &mut R,

@@ -2,13 +2,13 @@
 
 mod elementary;
 mod leverage;
-mod remaining;
+mod remaining_basis;
 
 use faer::{Mat, MatRef};
 use rand::Rng;
 
 pub(super) use leverage::LeverageTrials;
-pub(crate) use remaining::Remaining;
+pub(crate) use remaining_basis::RemainingBasis;
 
 use super::pool::Reused;
 use crate::{

@@ -13,7 +13,7 @@ const PATIENCE: f64 = 64.0;
 /// A row of length √h, tried with probability in proportion to h and scaled by 1/√h, is picked with probability
 /// ‖Bᵀ row‖²; then B loses the direction of the row.
 #[derive(Debug, Default)]
-pub(crate) struct Remaining {
+pub(crate) struct RemainingBasis {
     /// B, column-major.
     basis: Vec<f64>,
     /// Bᵀ a of the current trial; becomes the Householder vector. One entry per column of B.
@@ -21,7 +21,7 @@ pub(crate) struct Remaining {
     product: Vec<f64>,
 }
 
-impl Remaining {
+impl RemainingBasis {
     /// Begins with these columns, of `dims` entries each.
     pub(crate) fn begin<'c>(&mut self, dims: usize, columns: impl Iterator<Item = &'c [f64]>) {
         self.basis.clear();

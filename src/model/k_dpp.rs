@@ -82,14 +82,15 @@ impl KDpp {
     /// Returns an error if the conditions have probability zero.
     fn checked(self) -> Result<Self> {
         let (k, included) = (self.k, self.ground.included().len());
-        Left::of_size(k, self.ground.conditions())?;
-        let free = self.ground.free_items();
-        let basis = feasibility::part_basis(&self.ground, Items::from(&free), k - included);
+        let left = Left::of_size(k, self.ground.conditions())?;
+        let free = &left.parts[0].items;
+        let basis = feasibility::part_basis(&self.ground, Items::from(free), k - included);
         let rank = basis.len() + included;
         if rank < k {
             return Err(Error::SizeAboveRank { k, rank });
         }
-        let ground = self.ground.for_choices(&[free], &Counts::exactly(&[k - included]))?;
+        let ground =
+            self.ground.for_choices(std::slice::from_ref(free), &Counts::exactly(&[k - included]))?;
         Ok(Self { ground, k })
     }
 

@@ -319,3 +319,16 @@ fn broken_headers_of_pages_are_told() {
     folder.write("broken.parquet", bytes);
     folder.refuses("sample --features broken.parquet --k 1", 2, &["broken.parquet"]);
 }
+
+/// The reader counts columns without those that hold nothing.
+#[test]
+fn columns_without_values_are_refused() {
+    let folder = Folder::new();
+    let schema = "message m { optional group g {} optional double x; }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let file = File::create(folder.path("hollow.parquet")).unwrap();
+    let writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    writer.close().unwrap();
+    let refused = "sample --features hollow.parquet --embedding-columns x --k 1";
+    folder.refuses(refused, 2, &["hollow.parquet", "a column holds no values"]);
+}

@@ -81,21 +81,21 @@ fn estimated(items: usize, dims: usize, quota: &[usize], count: u64, gpus: &[(&s
     }
 }
 
-/// 12 of 200 of so many items × 64, at most four of each of eight categories.
-fn slates(items: usize, requests: usize, gpus: &[(&str, Gpu)]) {
-    let (features, partition) = common::of_parts(rows(clustered(items, 64, 8), 64), 8);
+/// 12 of so many of the items, at most four of each of eight categories.
+fn slates(items: usize, dims: usize, count: usize, requests: usize, gpus: &[(&str, Gpu)]) {
+    let (features, partition) = common::of_parts(rows(clustered(items, dims, 8), dims), 8);
     let quota = Quota::new(&partition, vec![CountRange::from(0..=4); 8]).unwrap().with_total(12).unwrap();
     let mut rng = StdRng::seed_from_u64(1);
     let asked: Vec<(Vec<u32>, Vec<f32>)> = (0..requests)
         .map(|_| {
             let candidates =
-                index::sample(&mut rng, items, 200).into_iter().map(|item| item as u32).collect();
-            (candidates, (0..200).map(|_| rng.random()).collect())
+                index::sample(&mut rng, items, count).into_iter().map(|item| item as u32).collect();
+            (candidates, (0..count).map(|_| rng.random()).collect())
         })
         .collect();
     let asked: Vec<SlateRequest<'_>> =
         asked.iter().map(|(candidates, scores)| SlateRequest::of(candidates).with_scores(scores)).collect();
-    let what = format!("slates, 12 of 200 of {items}×64, {requests}");
+    let what = format!("slates, 12 of {count} of {items}×{dims}");
     let slates = Slates::new(&features, &partition, &quota).unwrap();
     let (found, seconds) = fastest(|| slates.solve_many(&asked));
     report(&what, "cpu", requests as u64, seconds, "");
@@ -132,6 +132,7 @@ fn main() {
     tilted(20_000, 32, &[2, 2], 1_000_000, &gpus);
     estimated(100_000, 64, &[1; 20], 20_000, &gpus);
     estimated(20_000, 64, &[3; 6], 20_000, &gpus);
-    slates(100_000, 8192, &gpus);
-    slates(1_000_000, 65_536, &gpus);
+    slates(100_000, 64, 200, 8192, &gpus);
+    slates(1_000_000, 64, 200, 32_768, &gpus);
+    slates(100_000, 512, 500, 8192, &gpus);
 }

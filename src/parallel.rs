@@ -51,6 +51,13 @@ pub(crate) fn map_ordered_mut<P: Send, T: Send>(
     parts.into_iter().enumerate().map(|(index, part)| task(index, part)).collect()
 }
 
+/// Results of `each(0), …, each(count − 1)`, in that order, where each takes too little for a task of its own.
+pub(crate) fn map_in_tasks<T: Send>(count: usize, each: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    const TASK: usize = 512;
+    let task = |task: usize| (task * TASK..count.min((task + 1) * TASK)).map(&each).collect::<Vec<T>>();
+    map_ordered(count.div_ceil(TASK), task).into_iter().flatten().collect()
+}
+
 /// Passes the results of `task(0), …, task(count − 1)` to `sink` in that order, with at most `wave` of them in memory.
 pub(crate) fn fold_ordered<T: Send>(
     count: usize,

@@ -46,7 +46,7 @@ impl OnDevice {
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) measured: Vec<Measured>,
-    /// The GPU, if there is one, and its copy rate in bytes per second, reads and writes counted.
+    /// The GPU, if there is one, and the bytes per second that it reads.
     pub(crate) device: Option<(EngineInfo, f64)>,
     pub(crate) threads: usize,
 }

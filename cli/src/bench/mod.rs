@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &BenchArguments, out: &mut dyn Write) -> Result<(),
     }
     let progress = Progress::new(arguments.quiet);
     let gpu = open(arguments)?;
-    let copies = gpu.as_ref().map(Gpu::copy_rate).transpose()?;
+    let reads = gpu.as_ref().map(Gpu::read_rate).transpose()?;
     let mut measured = Vec::new();
     for &items in &arguments.items {
         for &dims in &arguments.dims {
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &BenchArguments, out: &mut dyn Write) -> Result<(),
         }
     }
     progress.finish();
-    let device = gpu.map(|gpu| gpu.engine().info()).zip(copies);
+    let device = gpu.map(|gpu| gpu.engine().info()).zip(reads);
     let run = Run { measured, device, threads: rayon::current_num_threads() };
     write(&run, arguments)?;
     output::print(out, &text::render(&run))

@@ -37,7 +37,7 @@ pub(super) fn render(run: &Run) -> String {
                 .iter()
                 .any(|known| known.is_software && Some(&known.name) == info.adapter.as_ref());
             let warning = if software { "; SOFTWARE: its times say nothing about GPUs" } else { "" };
-            format!("device    {info}; copies {:.1} GB/s (read and written){warning}\n", rate / 1e9)
+            format!("device    {info}; reads {:.1} GB/s{warning}\n", rate / 1e9)
         }
         None => "device    none: no graphics adapter on this machine\n".to_owned(),
     };
@@ -57,7 +57,7 @@ fn device_cells(measured: &Measured, run: &Run) -> Vec<Cell> {
     let again = device.again.as_secs_f64();
     let transfer = device.first.saturating_sub(device.again);
     let rate = match (&run.device, measured.bytes, measured.operations) {
-        (Some((_, copies)), Some(bytes), _) => format!("{:.0} % of copying", 100.0 * bytes / again / copies),
+        (Some((_, reads)), Some(bytes), _) => format!("{:.0} % of reading", 100.0 * bytes / again / reads),
         (_, _, Some(operations)) => format!("{:.1} GFLOP/s", operations / again / 1e9),
         _ => "–".to_owned(),
     };

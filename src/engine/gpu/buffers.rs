@@ -183,16 +183,22 @@ impl Context {
         buffer
     }
 
-    /// Reads ranges of buffers, by offset and length in bytes, after all recorded commands.
-    pub(super) fn download(
+    /// Copies ranges of buffers, by offset and length in bytes, after all recorded commands.
+    pub(super) fn download(&self, work: Work, parts: &[(&wgpu::Buffer, u64, u64)]) -> Result<Vec<Vec<u8>>> {
+        self.downloaded(work, parts, |found| found.iter().map(|part| part.to_vec()).collect())
+    }
+
+    /// What `read` makes of ranges of buffers, by offset and length in bytes, after all recorded commands.
+    pub(super) fn downloaded<T>(
         &self,
         mut work: Work,
         parts: &[(&wgpu::Buffer, u64, u64)],
-    ) -> Result<Vec<Vec<u8>>> {
+        read: impl FnOnce(&[&[u8]]) -> T,
+    ) -> Result<T> {
         let total: u64 = parts.iter().map(|(_, _, len)| len).sum();
         if total == 0 {
             self.submit(work)?;
-            return Ok(vec![Vec::new(); parts.len()]);
+            return Ok(read(&vec![&[][..]; parts.len()]));
         }
         // A driver may report success for a lost device. The number at the end proves that everything before it was
         // computed.
@@ -210,28 +216,34 @@ impl Context {
         }
         let what = work.what;
         let submission = self.submit(work)?;
-        let read = self.read(what, submission, &staging, parts.iter().map(|&(_, _, len)| len));
-        if read.is_err() {
+        let outcome = self.mapped(what, submission, &staging, total + RECEIPT, |view| {
+            let (mut rest, mut found) = (view, Vec::with_capacity(parts.len()));
+            for &(_, _, len) in &parts {
+                #[expect(clippy::cast_possible_truncation, reason = "the bytes are in memory")]
+                let (part, more) = rest.split_at(len as usize);
+                found.push(part);
+                rest = more;
+            }
+            let is_last = found.pop() == Some(&receipt[..]);
+            is_last.then(|| read(&found))
+        });
+        if outcome.is_err() {
             staging.free = None;
         }
-        let mut found = read?;
-        if found.pop().is_none_or(|last| last != receipt) {
-            let reason = format!("it answered {what} without computing it");
-            return Err(Error::Device(DeviceProblem::Lost { reason }));
-        }
-        Ok(found)
+        let reason = || format!("it answered {what} without computing it");
+        outcome?.ok_or_else(|| Error::Device(DeviceProblem::Lost { reason: reason() }))
     }
 
-    /// The bytes of a buffer in parts, after a submission.
-    fn read(
+    /// What `read` makes of the first bytes of a buffer, after a submission.
+    fn mapped<T>(
         &self,
         what: &'static str,
         submission: u64,
         staging: &wgpu::Buffer,
-        parts: impl Iterator<Item = u64> + Clone,
-    ) -> Result<Vec<Vec<u8>>> {
+        total: u64,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T> {
         let failed = |message: String| Error::Device(DeviceProblem::Refused { what, message });
-        let total: u64 = parts.clone().sum();
         let (tell, told) = std::sync::mpsc::channel();
         // The receiver is gone if the wait below failed.
         staging.map_async(wgpu::MapMode::Read, ..total, move |outcome| drop(tell.send(outcome)));
@@ -246,15 +258,7 @@ impl Context {
             }
         }
         let view = staging.get_mapped_range(..total).map_err(|error| failed(error.to_string()))?;
-        let mut start = 0;
-        #[expect(clippy::cast_possible_truncation, reason = "the bytes are in memory")]
-        let part = |len: u64| {
-            let end = start + len as usize;
-            let part = view[start..end].to_vec();
-            start = end;
-            part
-        };
-        let found = parts.map(part).collect();
+        let found = read(&view);
         self.counters.downloaded.fetch_add(total, Ordering::Relaxed);
         drop(view);
         staging.unmap();
@@ -271,6 +275,28 @@ impl Context {
             return Ok(values);
         }
         Err(Self::not_finite(what).into())
+    }
+
+    /// Reads as many of the device's numbers, each times a factor; whether all are finite.
+    pub(super) fn scaled(&self, bytes: &[u8], factor: f64, out: &mut [f64]) -> bool {
+        fn fill<const W: usize>(
+            (bytes, factor, out): (&[u8], f64, &mut [f64]),
+            read: impl Fn([u8; W]) -> f64,
+            highest: f64,
+        ) -> bool {
+            let mut are_finite = true;
+            for (out, bytes) in out.iter_mut().zip(bytes.as_chunks::<W>().0) {
+                let x = read(*bytes);
+                are_finite &= x.abs() < highest;
+                *out = x * factor;
+            }
+            are_finite
+        }
+        let (given, highest) = ((bytes, factor, out), highest(self.precision));
+        match self.precision {
+            Precision::F32 => fill(given, |bytes| f32::from_ne_bytes(bytes).into(), highest),
+            Precision::F64 => fill(given, f64::from_ne_bytes, highest),
+        }
     }
 
     /// The device's numbers in these bytes, which must be finite or −∞.

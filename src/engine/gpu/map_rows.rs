@@ -4,15 +4,17 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    device_rows::{DeviceRows, RowChunk},
+    device_rows::{DeviceRows, RowChunk, Tile},
     pace::Load,
     shaders::Shader,
     submissions::Work,
 };
-use crate::{Result, engine::Rows};
+use crate::{Result, engine::Rows, parallel::map_ordered_mut};
 
 /// The most bytes of answers that wait on the device.
 const MOST_WAITING: u64 = 1 << 27;
+/// Tiles whose numbers a thread reads at a time.
+const TASK: usize = 64;
 
 /// The rows of one chunk, on the device.
 #[derive(Clone, Copy, Debug)]
@@ -133,18 +135,38 @@ impl<'r, P: PerRow> Answers<'r, P> {
     fn read(&mut self) -> Result<()> {
         let parts: Vec<(&wgpu::Buffer, u64, u64)> =
             self.waiting.iter().map(|(chunk, out)| (&**out, 0, self.bytes_of(chunk))).collect();
-        let found = self.context.download(self.context.work(self.what), &parts)?;
-        let width = self.per_row.width();
-        for (bytes, (chunk, _)) in found.iter().zip(self.waiting.drain(..)) {
-            let values = self.context.values(self.what, bytes)?;
-            for tile in &chunk.tiles {
-                let to = (self.starts[tile.group] + tile.position) * width;
-                let unit = self.units[tile.group];
-                let own = &values[tile.start * width..(tile.start + tile.len) * width];
-                self.values[to..to + own.len()].iter_mut().zip(own).for_each(|(to, x)| *to = x * unit);
-            }
-        }
+        let (context, units, width) = (self.context, &self.units, self.per_row.width());
+        let (starts, values, chunks) = (&self.starts, &mut self.values, self.waiting.iter());
+        let are_finite = context.downloaded(context.work(self.what), &parts, |found| {
+            found.iter().zip(chunks).all(|(bytes, (chunk, _))| {
+                let row_bytes = width * size_of(context.precision);
+                let read = |(tile, own): &mut (&Tile, &mut [f64])| {
+                    context.scaled(&bytes[tile.start * row_bytes..], units[tile.group], own)
+                };
+                let mut tiles = own_values(chunk, starts, width, values);
+                let tasks = tiles.chunks_mut(TASK).collect();
+                map_ordered_mut(tasks, |_, tiles| tiles.iter_mut().all(read)).into_iter().all(|are| are)
+            })
+        })?;
+        self.waiting.clear();
         self.bytes = 0;
-        Ok(())
+        if are_finite { Ok(()) } else { Err(Context::not_finite(self.what).into()) }
     }
+}
+
+/// The tiles of a chunk, with the places for their numbers among those of all rows.
+fn own_values<'v, 'c>(
+    chunk: &'c RowChunk,
+    starts: &[usize],
+    width: usize,
+    values: &'v mut [f64],
+) -> Vec<(&'c Tile, &'v mut [f64])> {
+    let (mut rest, mut end) = (values, 0);
+    let own = |tile: &'c Tile| {
+        let start = (starts[tile.group] + tile.position) * width;
+        let (own, after) = std::mem::take(&mut rest)[start - end..].split_at_mut(tile.len * width);
+        (rest, end) = (after, start + own.len());
+        (tile, own)
+    };
+    chunk.tiles.iter().map(own).collect()
 }

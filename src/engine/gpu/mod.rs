@@ -5,7 +5,6 @@ mod auto;
 mod buffers;
 mod candidate_determinants;
 mod context;
-mod copy_rate;
 mod device_rows;
 mod entrants;
 mod exponents;
@@ -26,6 +25,7 @@ mod project_rows;
 mod proposals;
 mod range;
 mod rates;
+mod read_rate;
 mod resident;
 mod row_factors;
 mod row_forms;
@@ -172,12 +172,13 @@ impl Gpu {
         self.context().counters.filling()
     }
 
-    /// Bytes per second that the device reads and writes when it copies: the limit of work that computes little.
+    /// Bytes per second that the device reads when it computes the lengths of rows of 64 values in single precision: the limit of
+    /// passes that compute little.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn copy_rate(&self) -> Result<f64> {
-        copy_rate::copy_rate(self.context())
+    pub fn read_rate(&self) -> Result<f64> {
+        read_rate::read_rate(self.context())
     }
 
     /// What the device does in a second, measured on any adapter, for tests.

@@ -17,7 +17,7 @@ use crate::{
         Wave,
     },
     error::DeviceProblem,
-    parallel::map_ordered,
+    parallel::{map_in_tasks, map_ordered},
 };
 
 /// The most items or parts of a proposal, which workgroup memory holds.
@@ -174,10 +174,11 @@ pub(super) fn found(
         let mut work = context.work(WHAT);
         work.encoder.clear_buffer(&found, 0, Some(4));
         dispatch(&mut work, &found, slots)?;
-        let read = context.download(work, &[(&found, 0, bytes)])?.concat();
-        let mut read = bytemuck::pod_collect_to_vec::<u8, u32>(&read);
-        let records = read.split_off(1);
-        Ok((read[0], records))
+        context.downloaded(work, &[(&found, 0, bytes)], |found| {
+            let mut words = found[0].as_chunks().0.iter().map(|bytes| u32::from_ne_bytes(*bytes));
+            let count = words.next().unwrap_or(0);
+            (count, words.take(count.min(slots) as usize * (shape.size + 1)).collect())
+        })
     };
     context.checked(WHAT, || {
         let slots = wave.expected.min(wave.count);
@@ -190,18 +191,15 @@ pub(super) fn found(
                 return Err(impossible());
             }
         }
-        let mut proposals: Vec<Proposal> = records
-            .chunks_exact(shape.size + 1)
-            .take(count as usize)
-            .map(|record| Proposal {
-                number: wave.first.saturating_add(record[0] & !UNDECIDED),
-                verdict: if record[0] & UNDECIDED == 0 {
-                    Verdict::Accepted(record[1..].to_vec())
-                } else {
-                    Verdict::Undecided
-                },
-            })
-            .collect();
+        let records: Vec<&[u32]> = records.chunks_exact(shape.size + 1).collect();
+        let mut proposals = map_in_tasks(records.len(), |at| Proposal {
+            number: wave.first.saturating_add(records[at][0] & !UNDECIDED),
+            verdict: if records[at][0] & UNDECIDED == 0 {
+                Verdict::Accepted(records[at][1..].to_vec())
+            } else {
+                Verdict::Undecided
+            },
+        });
         proposals.sort_unstable_by_key(|proposal| proposal.number);
         let found = Found { proposals };
         if found.answers(wave, shape) { Ok(found) } else { Err(impossible()) }

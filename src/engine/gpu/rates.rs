@@ -7,7 +7,7 @@ use std::{
 
 use faer::Mat;
 
-use super::{AdapterSummary, Gpu, copy_rate};
+use super::{AdapterSummary, Gpu, read_rate};
 use crate::{
     Result,
     engine::{
@@ -52,8 +52,6 @@ const COLUMNS: [usize; 2] = [64, 320];
 /// times as long as a submission that does nothing.
 const BLOCK: [usize; 2] = [1 << 14, 1 << 18];
 const LONGER: f64 = 10.0;
-/// Bytes of a copy, and number of copies in a row.
-const COPIES: (u64, u64) = (1 << 26, 5);
 /// Times that everything is measured; the shortest time counts.
 const TIMES: usize = 3;
 
@@ -62,8 +60,7 @@ pub(super) fn measured(gpu: &Gpu) -> Result<Rates> {
     let latency = latency(gpu)?;
     let upload = upload(gpu)?;
     let multiply = products(gpu, latency)?;
-    let (bytes, copies) = COPIES;
-    let read = copy_rate::of_copies(gpu.context(), bytes, copies)?;
+    let read = read_rate::read_rate(gpu.context())?;
     Ok(Rates { read, multiply, gpu: Some(GpuRates { upload, latency, opening: OPENING }) })
 }
 

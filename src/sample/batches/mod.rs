@@ -32,7 +32,7 @@ use crate::{
         Engine,
         proposals::{Found, Proposal, ProposalDevice, Proposer, Stream, Verdict, Wave},
     },
-    parallel::{map_ordered, threads},
+    parallel::{map_in_tasks, map_ordered, threads},
     watch::{Ended, Watch},
 };
 
@@ -198,11 +198,16 @@ impl Batched<'_> {
             found.proposals.iter().filter(is_undecided).map(|proposal| proposal.number).collect();
         let replay = |at: usize| self.proposals.replayed(wave.stream, undecided[at], watch);
         let mut replays = map_ordered(undecided.len(), replay).into_iter();
+        let accepted = |at: usize| match &found.proposals[at].verdict {
+            Verdict::Accepted(positions) => Some(self.proposals.items(positions)),
+            Verdict::Undecided => None,
+        };
+        let accepted = map_in_tasks(found.proposals.len(), accepted);
         let mut made = Made { count: wave.count, accepted: Vec::new(), replayed: 0, outcome: Ok(()) };
-        for Proposal { number, verdict } in found.proposals {
-            let items = match verdict {
-                Verdict::Accepted(positions) => Some(self.proposals.items(&positions)),
-                Verdict::Undecided => match replays.next().transpose() {
+        for (Proposal { number, .. }, accepted) in found.proposals.iter().zip(accepted) {
+            let items = match accepted {
+                Some(items) => Some(items),
+                None => match replays.next().transpose() {
                     Ok(items) => {
                         made.replayed += 1;
                         items.flatten()
@@ -213,7 +218,7 @@ impl Batched<'_> {
                     }
                 },
             };
-            made.accepted.extend(items.map(|items| (number, items)));
+            made.accepted.extend(items.map(|items| (*number, items)));
         }
         self.batches.tally.lock().unwrap_or_else(PoisonError::into_inner).add(&made);
         made
@@ -273,9 +278,13 @@ impl Sampler {
                     done = len;
                 }
             });
-            for (items, proposals) in block.draws(first..last) {
-                let items: Vec<u32> = items.iter().chain(&*self.included).copied().collect();
-                samples.push(Subset::from_distinct(items), *proposals);
+            let drawn = block.draws(first..last);
+            let subset = |at: usize| {
+                let items: Vec<u32> = drawn[at].0.iter().chain(&*self.included).copied().collect();
+                Subset::from_distinct(items)
+            };
+            for (subset, (_, proposals)) in map_in_tasks(drawn.len(), subset).into_iter().zip(drawn) {
+                samples.push(subset, *proposals);
             }
             *law.batches.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
             if let Some(ended) = outcome? {

@@ -1,0 +1,100 @@
+//! The rate at which the device reads rows.
+
+use std::time::Instant;
+
+use super::{
+    context::Context,
+    pace::Load,
+    range::QUAD,
+    resident::TILE,
+    shaders::{RowType, Shader},
+    words,
+};
+use crate::Result;
+
+/// Values of a row in groups of four, and bytes of a row.
+const QUADS: usize = 16;
+const ROW: usize = 4 * QUAD * QUADS;
+/// Rows of a pass: more than fit into caches, unless fewer take long enough to be timed.
+const LEAST: usize = 1 << 16;
+const MOST: usize = 1 << 20;
+const LONG_ENOUGH: f64 = 1e-2;
+/// Passes in a row; the rate follows from the extra time compared with one pass.
+const PASSES: usize = 9;
+/// Times that each is measured; the shortest counts.
+const TIMES: usize = 3;
+
+/// Bytes per second that the device reads when it computes the lengths of rows of 64 values in single precision: the limit of
+/// passes that compute little.
+pub(super) fn read_rate(context: &Context) -> Result<f64> {
+    context.checked("row_norms", || {
+        let mut rows = LEAST;
+        loop {
+            let passes = Passes::new(context, rows.min(fit(context)))?;
+            // The first run compiles the shader.
+            passes.seconds(1)?;
+            if rows >= MOST || passes.seconds(PASSES)? >= LONG_ENOUGH {
+                return passes.rate();
+            }
+            rows *= 4;
+        }
+    })
+}
+
+/// The rows that fit into a binding.
+fn fit(context: &Context) -> usize {
+    let fit = usize::try_from(context.largest_binding).unwrap_or(usize::MAX) / ROW;
+    (fit / TILE).max(1) * TILE
+}
+
+/// Passes over rows of zeros.
+struct Passes<'c> {
+    context: &'c Context,
+    tiles: usize,
+    /// Rows, table, factors, and lengths.
+    buffers: [super::buffers::Lease; 4],
+}
+
+impl<'c> Passes<'c> {
+    fn new(context: &'c Context, rows: usize) -> Result<Self> {
+        let tiles = rows / TILE;
+        let table: Vec<u32> =
+            (0..tiles).flat_map(|tile| [0, words(tile * TILE), words(TILE), words(tile * TILE)]).collect();
+        let buffers = [
+            context.storage((rows * ROW) as u64),
+            context.uploaded_words(&table),
+            context.uploaded(&[1.0])?,
+            context.reals(rows),
+        ];
+        Ok(Self { context, tiles, buffers })
+    }
+
+    fn seconds(&self, passes: usize) -> Result<f64> {
+        let Self { context, tiles, buffers } = self;
+        let load = Load {
+            groups: *tiles,
+            flops: (2 * TILE * QUADS * QUAD) as f64,
+            bytes: (TILE * (ROW + 8)) as f64,
+        };
+        let bindings: Vec<_> = buffers.iter().map(|buffer| buffer.as_entire_binding()).collect();
+        let mut work = context.work("row_norms");
+        for _ in 0..passes {
+            let parameters = [words(*tiles), words(QUADS), 0];
+            context.dispatch(&mut work, Shader::RowNorms.on(RowType::F32), &parameters, &bindings, load)?;
+        }
+        let start = Instant::now();
+        context.download(work, &[(&buffers[3], 0, 4)])?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    fn rate(&self) -> Result<f64> {
+        // A difference of two times that were interrupted is no bound: the shortest of each is.
+        let (mut one, mut many) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..TIMES {
+            (one, many) = (one.min(self.seconds(1)?), many.min(self.seconds(PASSES)?));
+        }
+        let bytes = (self.tiles * TILE * ROW * (PASSES - 1)) as f64;
+        // What cannot be told from noise took no less than a tenth of the time.
+        Ok(bytes / (many - one).max(0.1 * many))
+    }
+}

@@ -13,6 +13,8 @@ pub(crate) struct Measured {
     pub(crate) task: &'static str,
     pub(crate) cpu: Duration,
     pub(crate) device: Option<OnDevice>,
+    /// Why the device did not do it.
+    pub(crate) refused: Option<String>,
     /// Bytes that the task has to read and write, where they determine its cost.
     pub(crate) bytes: Option<f64>,
     /// Floating-point operations, where they determine its cost.

@@ -20,7 +20,7 @@ pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
         "device_again_seconds",
         "difference",
         "right",
-        "copy_bytes_per_second",
+        "read_bytes_per_second",
         "submissions",
         "dispatches",
         "waits",

@@ -92,8 +92,13 @@ fn measure(size: Size, gpu: Option<&Gpu>, measured: &mut Vec<Measured>) -> Resul
     let case = BenchCase::new(size)?;
     for Task { name, run, bytes, operations } in tasks(size) {
         let (cpu, expected) = timed(3, || run(&case, &Engine::cpu()))?;
-        let device = gpu.map(|gpu| on_device(size, gpu, run, &expected)).transpose()?;
-        measured.push(Measured { size, task: name, cpu, device, bytes, operations });
+        let (device, refused) = match gpu.map(|gpu| on_device(size, gpu, run, &expected)).transpose() {
+            Ok(device) => (device, None),
+            // What single precision cannot do is no reason to lose the other times.
+            Err(Failure::Library(error @ Error::IllConditioned { .. })) => (None, Some(error.to_string())),
+            Err(error) => return Err(error),
+        };
+        measured.push(Measured { size, task: name, cpu, device, refused, bytes, operations });
     }
     Ok(())
 }

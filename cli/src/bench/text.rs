@@ -43,11 +43,22 @@ pub(super) fn render(run: &Run) -> String {
     };
     let crossovers: Vec<String> =
         crossovers(run).into_iter().map(|line| format!("pays      {line}\n")).collect();
-    format!("{table}\n{device}cpu       f64, {} threads\n{}", run.threads, crossovers.concat())
+    let refused: String = run
+        .measured
+        .iter()
+        .filter_map(|Measured { size, task, refused, .. }| {
+            let (m, n) = (size.items, size.dims);
+            refused.as_ref().map(|why| format!("refused   {task} (m = {m}, n = {n}): {why}\n"))
+        })
+        .collect();
+    format!("{table}\n{device}cpu       f64, {} threads\n{refused}{}", run.threads, crossovers.concat())
 }
 
 fn device_cells(measured: &Measured, run: &Run) -> Vec<Cell> {
-    let Some(device) = &measured.device else { return ["–"; 6].map(right).into() };
+    let Some(device) = &measured.device else {
+        let why = if measured.refused.is_some() { "refused" } else { "–" };
+        return [why, "–", "–", "–", "–", "–"].map(right).into();
+    };
     if !device.is_right() {
         // The time of a wrong answer is not shown.
         let mut cells = vec![right(format!("wrong by {:.0e}", device.difference))];

@@ -24,6 +24,9 @@ pub struct MonteCarlo<T> {
     pub standard_error: T,
 }
 
+/// The default total variation error of a law that is good enough.
+pub const DEFAULT_LAW_ERROR: f64 = 1e-9;
+
 /// Estimated errors above this are refused.
 pub(crate) const REFUSED: f64 = 1e-4;
 

@@ -65,3 +65,16 @@ pub(crate) fn check_partition(features: &Features, partition: &Partition) -> Res
     let (items, labels) = (features.items(), partition.items());
     if items == labels { Ok(()) } else { Err(Error::LabelCount { items, labels }) }
 }
+
+/// The common kind of labels that read alike: whether they are text, if that is known.
+///
+/// # Errors
+/// [`StreamProblem::MixedLabels`].
+pub(crate) fn common_kind(label: &str, kinds: [Option<bool>; 2]) -> Result<Option<bool>> {
+    match kinds {
+        [Some(own), Some(other)] if own != other => {
+            Err(crate::error::StreamProblem::MixedLabels { label: label.to_owned() }.into())
+        }
+        [own, other] => Ok(own.or(other)),
+    }
+}

@@ -5,7 +5,18 @@ use std::fmt;
 use faer::MatRef;
 
 use super::sealed::Sealed;
-use crate::{Result, model::Demand};
+use crate::Result;
+
+/// A set's demand for one more item of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Demand {
+    /// The item would be too many, or take room that other groups need.
+    Full,
+    /// The item is allowed but not needed.
+    Optional,
+    /// The item is missing.
+    Needed,
+}
 
 /// The largest gain of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -36,6 +36,7 @@ pub(crate) use cpu::pass_bytes as cpu_pass_bytes;
 pub(crate) use double::{bounded_forms, forms_above, in_double};
 /// Complex numbers.
 pub use faer::c64;
+pub(crate) use gains::Demand;
 pub(crate) use grid::inverses_at_a_time;
 use known::Known;
 pub(crate) use low_level::*;

@@ -1,12 +1,13 @@
 //! Inference for the plain DPP.
 
-use super::{Constraint, Inference, Marginals, RowInference, SetProbabilities};
+use super::{Inference, Marginals, RowInference};
 use crate::{
     Dpp, Result,
     engine::{Engine, Items},
     estimate::accurate,
-    model::accurately,
-    polynomial::{sigmoid, softplus, spectrum::TiltedSpectrum},
+    linalg::{sigmoid, softplus},
+    model::{Constraint, SetProbabilities, accurately},
+    polynomial::spectrum::TiltedSpectrum,
 };
 
 impl Dpp {

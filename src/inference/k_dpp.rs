@@ -1,10 +1,10 @@
 //! Inference for the k-DPP.
 
-use super::{Constraint, Inference, Marginals, RowInference, SetProbabilities};
+use super::{Inference, Marginals, RowInference};
 use crate::{
     KDpp, Result,
     engine::{Engine, Items, Rows},
-    model::accurately,
+    model::{Constraint, SetProbabilities, accurately},
     polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
 };
 

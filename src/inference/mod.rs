@@ -8,7 +8,6 @@ mod partition_dpp;
 mod ranges;
 mod ridge;
 mod row_inference;
-mod sets;
 
 use std::fmt;
 
@@ -16,8 +15,6 @@ pub use part_counts::{EstimatedProbability, PartCounts};
 use ridge::RidgeInference;
 pub(crate) use row_inference::RowInference;
 use row_inference::{Marginals, Nodes};
-pub(crate) use sets::SetProbabilities;
-use sets::{Constraint, IMPOSSIBLE};
 
 use crate::{
     Estimate, Result, Subset,

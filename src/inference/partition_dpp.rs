@@ -2,13 +2,13 @@
 
 use faer::Mat;
 
-use super::{Inference, Marginals, Nodes, RowInference, SetProbabilities};
+use super::{Inference, Marginals, Nodes, RowInference};
 use crate::{
     Estimate, PartitionDpp, Result,
     engine::{Engine, Precision},
     estimate::accurate,
     linalg,
-    model::accurately,
+    model::{SetProbabilities, accurately},
     polynomial::{
         fixed_size::fixed_size_values,
         generating_function::GeneratingFunction,

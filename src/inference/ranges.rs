@@ -1,10 +1,11 @@
 //! Inference under ranges of part counts, from the nodes of a torus.
 
-use super::{Marginals, Nodes, RowInference, SetProbabilities};
+use super::{Marginals, Nodes, RowInference};
 use crate::{
     Estimate, PartitionDpp, Result,
     engine::Engine,
     estimate::accurate,
+    model::SetProbabilities,
     polynomial::{generating_function::GeneratingFunction, torus::RangeSum},
 };
 

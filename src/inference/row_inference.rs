@@ -2,12 +2,11 @@
 
 use faer::{Mat, MatRef, c64};
 
-use super::SetProbabilities;
 use crate::{
     Estimate, Result,
     engine::{Engine, Items, Rows, bounded_forms},
     linalg,
-    model::FreeItems,
+    model::{FreeItems, SetProbabilities},
     polynomial::{generating_function::GeneratingFunction, spectrum::Spectrum, torus::Torus},
 };
 

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Greedy, LocalSearch, Solution, Solver, Termination};
 use crate::{
     Error, Features, Partition, Result,
-    data::check_partition,
+    data::{check_partition, common_kind},
     engine::{Engine, Items},
     error::{StreamProblem, WeightProblem},
     model::{Counts, GroundSet, PartKDpp, feasibility},
-    stream::{Batch, common_kind},
 };
 
 /// The core-set of one shard: at most k items of every part, for quotas of k items in all.
@@ -87,40 +86,13 @@ impl CoreSet {
         Self::by(features, partition, total, |part| Greedy::default().solve(part, engine))
     }
 
-    /// Selects items of a batch by local search, to be sent to where the union is: see
-    /// [`to_bytes`](CoreSet::to_bytes). None of an empty batch.
-    ///
-    /// # Errors
-    /// As [`by_local_search`](CoreSet::by_local_search).
-    ///
-    /// ```
-    /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Engine, Features, Partition, map::CoreSet, stream::Batch};
-    /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.0, 0.0, 1.0])?;
-    /// let batch = Batch::new(7, &features, &Partition::from_labels(&["cat", "cat", "dog"])?)?;
-    /// let core_set = CoreSet::from_bytes(&CoreSet::of_batch(&batch, 1, &Engine::cpu())?.to_bytes())?;
-    /// assert_eq!((core_set.batch(), core_set.items()), (7, &[1, 2][..]));
-    /// # Ok(()) }
-    /// ```
-    pub fn of_batch(batch: &Batch, total: usize, engine: &Engine) -> Result<Self> {
-        let core = match batch.content() {
-            Some((features, partition)) => {
-                let core = Self::by_local_search(features, partition, total, engine)?;
-                let texts = core.items.iter().map(|&item| batch.is_text(partition.part_of(item))).collect();
-                Self { texts, ..core }
-            }
-            None => Self::empty(0),
-        };
-        Ok(Self { batch: Some(batch.number()), ..core })
-    }
-
     /// The number of the batch that it is of; 0 for features that are no batch.
     #[must_use]
     pub fn batch(&self) -> u64 {
         self.batch.unwrap_or(0)
     }
 
-    fn empty(dims: usize) -> Self {
+    pub(crate) fn empty(dims: usize) -> Self {
         let (rows, log_weights, items, labels, texts) = Default::default();
         Self { dims, batch: None, rows, log_weights, items, labels, texts }
     }

@@ -3,9 +3,8 @@
 use super::{Candidates, Place, Termination};
 use crate::{
     Result,
-    engine::{Ahead, AheadEnd, Engine, Precision, RemainingCounts, Rows, Top},
+    engine::{Ahead, AheadEnd, Demand, Engine, Precision, RemainingCounts, Rows, Top},
     linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement, kernels::dot},
-    model::Demand,
 };
 
 /// The gains d_i = ‖a_i − π(a_i)‖² of all free items.

@@ -4,8 +4,7 @@ use super::{Objective, Place, Solution, Solver, Termination};
 use crate::{
     Error, Result,
     data::check_finite,
-    engine::{Engine, Items},
-    model::Demand,
+    engine::{Demand, Engine, Items},
 };
 
 /// The allowed set with the largest sum of scores: what [`Features::with_scores`](crate::Features::with_scores) tends to

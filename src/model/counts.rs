@@ -1,6 +1,6 @@
 //! How many items a set may have, of every group and in total.
 
-use crate::engine::RemainingCounts;
+use crate::engine::{Demand, RemainingCounts};
 
 /// From `low` to `high` items of every group, and from `least` to `most` in total.
 ///
@@ -14,17 +14,6 @@ pub(crate) struct Counts {
     pub(crate) most: usize,
     /// Whether the upper end of a group is implied by the lower ends of the others.
     open_above: Vec<bool>,
-}
-
-/// A set's demand for one more item of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Demand {
-    /// The item would be too many, or take room that other groups need.
-    Full,
-    /// The item is allowed but not needed.
-    Optional,
-    /// The item is missing.
-    Needed,
 }
 
 impl Counts {

@@ -4,8 +4,8 @@ use super::{GroundSet, log_determinant};
 use crate::{
     Error, Features, Result,
     engine::{Engine, Rows},
+    estimate::DEFAULT_LAW_ERROR,
     linalg::{Scaled, Triangular, WeightedRow, may_be_triangular, triangular},
-    sample::DEFAULT_LAW_ERROR,
 };
 
 /// The most binary orders between the largest row and a direction: squares of smaller ones would underflow.

@@ -2,6 +2,9 @@
 
 mod conditions;
 mod contraction;
+mod copy_probabilities;
+mod correction;
+mod count_weights;
 mod counts;
 mod dpp;
 mod factor_residual;
@@ -16,12 +19,15 @@ mod max_weight_basis;
 mod open_parts;
 mod partition_dpp;
 mod ridge;
+mod set_probabilities;
 mod sets;
 mod weight_narrowing;
 
 pub(crate) use conditions::{Conditions, Left, OpenPart};
 pub(crate) use contraction::Contraction;
-pub(crate) use counts::{Counts, Demand};
+pub(crate) use correction::Correction;
+pub(crate) use count_weights::CountWeights;
+pub(crate) use counts::Counts;
 pub use dpp::Dpp;
 pub(crate) use factor_residual::Lacking;
 pub(crate) use free_items::FreeItems;
@@ -33,4 +39,5 @@ pub(crate) use log_determinant::{factor_error, log_determinant, log_determinant_
 pub use partition_dpp::PartitionDpp;
 pub use ridge::RidgeDpp;
 pub(crate) use ridge::{DrawnDpp, Fill, FreeRidge, log_probability};
+pub(crate) use set_probabilities::{Constraint, IMPOSSIBLE, SetProbabilities};
 pub use sets::Sets;

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Counts, FreeItems, GroundSet, OpenPart, feasibility::Dependence};
+use super::{Correction, CountWeights, Counts, FreeItems, GroundSet, OpenPart, feasibility::Dependence};
 use crate::{
     Error, Features, Partition, Quota, Result,
     data::check_labels,
     engine::{Items, Rows},
-    polynomial::{CountWeights, correction::Correction},
 };
 
 /// A DPP under a quota: diverse sets with the part counts that the quota allows.

@@ -2,8 +2,10 @@
 
 use rand::{Rng, RngExt, distr::Distribution};
 
-use super::sigmoid;
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    linalg::{sigmoid, softplus},
+};
 
 /// The law of k-subsets J with Pr(J) proportional to the product of their weights.
 ///
@@ -88,7 +90,7 @@ impl ConditionalBernoulli {
             return (self.log_weights.iter().sum(), 0.0);
         }
         // −ln(1 − b) = ln(1 + c w).
-        let mass = self.log_weights.iter().map(|log| super::softplus(log + self.log_scale)).sum();
+        let mass = self.log_weights.iter().map(|log| softplus(log + self.log_scale)).sum();
         (mass, self.log_scale)
     }
 

@@ -5,14 +5,13 @@ use faer::{Mat, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangu
 use super::{
     ConditionalBernoulli, CountLaws,
     poisson_binomial::poisson_binomial,
-    sigmoid, softplus,
     spectrum::TiltedSpectrum,
     tilt::{Tilt, determinantal_tilt, weighted_gram},
 };
 use crate::{
     Error, Result,
     estimate::REFUSED,
-    linalg::{self, complement, whiten},
+    linalg::{self, complement, sigmoid, softplus, whiten},
 };
 
 /// E Π z_l^{|S∩P_l|} under a DPP, as a determinant.

@@ -3,10 +3,10 @@
 use crate::{
     PartitionDpp, Result,
     engine::Engine,
-    model::{Counts, feasibility},
+    model::{Correction, Counts, feasibility},
     polynomial::{
-        ConditionalBernoulli, correction::Correction, generating_function::GeneratingFunction,
-        spectrum::TiltedSpectrum, torus::coefficient_bound,
+        ConditionalBernoulli, generating_function::GeneratingFunction, spectrum::TiltedSpectrum,
+        torus::coefficient_bound,
     },
 };
 

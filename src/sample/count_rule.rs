@@ -2,7 +2,7 @@
 
 use rand::{Rng, RngExt};
 
-use crate::{model::Counts, polynomial::correction::Correction};
+use crate::model::{Correction, Counts};
 
 /// Accepts proposals whose counts are allowed, with the probability that undoes the weights of groups.
 #[derive(Clone, Debug)]

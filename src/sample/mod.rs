@@ -27,13 +27,14 @@ use std::{fmt, ops::Range, sync::Arc};
 use rand::{Rng, SeedableRng, distr::Distribution};
 use rand_chacha::ChaCha8Rng;
 
+pub use crate::estimate::DEFAULT_LAW_ERROR;
 pub use acceptance::expected_proposals;
 pub use importance::{
     EstimateOptions, EstimatedInference, ImportanceSampler, TRUSTED_PARETO_K, WeightStatistics,
     WeightedSamples,
 };
 pub use memory::{MemoryPlan, MemoryUse};
-pub use options::{DEFAULT_LAW_ERROR, DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
+pub use options::{DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
 pub use partition::{Choice, Conditionals, Method, Plan};
 pub use projection::Projection;
 pub use rejection::{Bound, BoundCost};

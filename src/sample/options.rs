@@ -1,12 +1,10 @@
 //! How to sample.
 
 use super::{Bound, Method, Projection};
+use crate::estimate::DEFAULT_LAW_ERROR;
 
 /// The default budget of average proposals per sample.
 pub const DEFAULT_PROPOSAL_BUDGET: f64 = 1e7;
-
-/// The default total variation error of a law that is good enough.
-pub const DEFAULT_LAW_ERROR: f64 = 1e-9;
 
 /// How a sampler draws, and what it may cost; the same for every model.
 ///

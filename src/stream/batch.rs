@@ -8,7 +8,7 @@ use crate::{
     Error, Features, Partition, Result,
     data::check_partition,
     engine::{Engine, Group, Items, RowMap, Rows, in_double},
-    error::{StreamProblem, WeightProblem},
+    error::WeightProblem,
     parallel::map_ordered,
 };
 
@@ -107,19 +107,6 @@ pub(super) fn log_over_power(log: f64, order: i64) -> f64 {
 /// Whether an order is one of rows that are allowed.
 pub(super) fn is_sound(order: i64) -> bool {
     (-LARGEST_ORDER_OF_ROWS..=LARGEST_ORDER_OF_ROWS).contains(&order)
-}
-
-/// The common kind of labels that read alike: whether they are text, if that is known.
-///
-/// # Errors
-/// [`StreamProblem::MixedLabels`].
-pub(crate) fn common_kind(label: &str, kinds: [Option<bool>; 2]) -> Result<Option<bool>> {
-    match kinds {
-        [Some(own), Some(other)] if own != other => {
-            Err(StreamProblem::MixedLabels { label: label.to_owned() }.into())
-        }
-        [own, other] => Ok(own.or(other)),
-    }
 }
 
 /// Binary orders of the largest entries of rows: 2^−order brings them into [½, 1).

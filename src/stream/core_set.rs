@@ -1,11 +1,41 @@
 //! Core-sets that travel.
 
-use super::bytes::{Kind, Reader, Writer};
-use crate::{Result, map::CoreSet};
+use super::{
+    Batch,
+    bytes::{Kind, Reader, Writer},
+};
+use crate::{Engine, Result, map::CoreSet};
 
 const KIND: Kind = Kind { tag: *b"CORE", what: "a core-set" };
 
 impl CoreSet {
+    /// Selects items of a batch by local search, to be sent to where the union is: see
+    /// [`to_bytes`](CoreSet::to_bytes). None of an empty batch.
+    ///
+    /// # Errors
+    /// As [`by_local_search`](CoreSet::by_local_search).
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Engine, Features, Partition, map::CoreSet, stream::Batch};
+    /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.0, 0.0, 1.0])?;
+    /// let batch = Batch::new(7, &features, &Partition::from_labels(&["cat", "cat", "dog"])?)?;
+    /// let core_set = CoreSet::from_bytes(&CoreSet::of_batch(&batch, 1, &Engine::cpu())?.to_bytes())?;
+    /// assert_eq!((core_set.batch(), core_set.items()), (7, &[1, 2][..]));
+    /// # Ok(()) }
+    /// ```
+    pub fn of_batch(batch: &Batch, total: usize, engine: &Engine) -> Result<Self> {
+        let core = match batch.content() {
+            Some((features, partition)) => {
+                let core = Self::by_local_search(features, partition, total, engine)?;
+                let texts = core.items.iter().map(|&item| batch.is_text(partition.part_of(item))).collect();
+                Self { texts, ..core }
+            }
+            None => Self::empty(0),
+        };
+        Ok(Self { batch: Some(batch.number()), ..core })
+    }
+
     /// In bytes, to be sent to another process.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {

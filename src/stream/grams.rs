@@ -5,12 +5,17 @@ use std::{collections::BTreeMap, sync::Arc};
 use faer::Mat;
 
 use super::{
-    batch::{Batch, Orders, ScaledRows, common_kind, is_sound, orders},
+    batch::{Batch, Orders, ScaledRows, is_sound, orders},
     bytes::{Kind, Reader, Writer},
     frame::Frame,
     source::is_about_rank,
 };
-use crate::{CountRange, Error, Quota, Result, data::check_item_count, engine::Engine, error::StreamProblem};
+use crate::{
+    CountRange, Error, Quota, Result,
+    data::{check_item_count, common_kind},
+    engine::Engine,
+    error::StreamProblem,
+};
 
 const KIND: Kind = Kind { tag: *b"GRAM", what: "Gram matrices" };
 /// Rows that are summed together before the sums are added.

@@ -32,7 +32,6 @@ mod surrogate;
 mod trials;
 
 pub use batch::Batch;
-pub(crate) use batch::common_kind;
 pub use frame::Frame;
 pub use grams::{Grams, PartRows};
 pub use leverages::Leverages;

@@ -15,8 +15,8 @@ use crate::{
     engine::{Engine, in_double},
     estimate::accurate,
     linalg::column,
-    model::{Counts, GroundSet},
-    polynomial::{correction::Correction, poisson_binomial::poisson_binomial},
+    model::{Correction, Counts, GroundSet},
+    polynomial::poisson_binomial::poisson_binomial,
     sample::{CountRule, EigenvectorLaw, TiltedProposals},
 };
 

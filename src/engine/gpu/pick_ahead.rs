@@ -14,8 +14,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{Ahead, AheadEnd, PickAhead, Precision},
-    model::Demand,
+    engine::{Ahead, AheadEnd, Demand, PickAhead, Precision},
 };
 
 /// Numbers of a pick on the device.

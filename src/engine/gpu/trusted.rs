@@ -1,5 +1,5 @@
-//! Shader modules: with wgpu's run-time checks, or without where a test shows that they never find anything. This is
-//! the only unsafe code of the crate.
+//! Shader modules: with wgpu's run-time checks, or without where a test shows that they never find anything. Beside
+//! memory-mapping this is the only unsafe code of the crate.
 
 use super::shaders::Shader;
 

@@ -5,11 +5,11 @@ mod nodes;
 mod turned;
 
 use self::nodes::RidgeNodes;
-use super::{IMPOSSIBLE, Inference};
+use super::Inference;
 use crate::{
     Error, Estimate, Features, Result, RidgeDpp, Subset,
     engine::Engine,
-    model::{FreeRidge, accurately, log_determinant_estimate},
+    model::{FreeRidge, IMPOSSIBLE, accurately, log_determinant_estimate},
     polynomial::tilt::ridge_tilt,
 };
 

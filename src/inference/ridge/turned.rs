@@ -7,8 +7,9 @@ use faer::{Mat, c64};
 use crate::{
     Result,
     engine::{Engine, Group, RowMap, Rows},
+    linalg::sigmoid,
     model::{DrawnDpp, FreeRidge, log_probability},
-    polynomial::{generating_function::GeneratingFunction, sigmoid, torus::Torus},
+    polynomial::{generating_function::GeneratingFunction, torus::Torus},
 };
 
 /// The angles θ of a group's nodes from 0 to π; those of conjugates are left out.

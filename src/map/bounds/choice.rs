@@ -1,7 +1,7 @@
 //! The feasible set of the relaxations, and the maximum of a linear function over it.
 
 use super::Subproblem;
-use crate::model::{Counts, Demand};
+use crate::{engine::Demand, model::Counts};
 
 /// 0 ≤ x ≤ 1 with Σ x_i in a range over every group, and over all.
 #[derive(Clone, Debug)]

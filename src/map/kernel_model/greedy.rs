@@ -8,8 +8,7 @@ use super::{
 };
 use crate::{
     Result, Subset,
-    engine::Engine,
-    model::Demand,
+    engine::{Demand, Engine},
     similarity::{Factor, FeatureScalar, NextRow},
 };
 

@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::SearchSpace;
 use crate::{
     Result,
+    engine::Demand,
     linalg::OrthonormalBasis,
     map::{
         Place,
@@ -15,7 +16,6 @@ use crate::{
         repair,
         watch::Clock,
     },
-    model::Demand,
 };
 
 /// With at least this many rows the lazy greedy algorithm is faster on the CPU.

@@ -6,8 +6,8 @@ use super::symmetric_tree::{SymmetricTree, choose};
 use crate::{
     Partition,
     engine::Items,
-    model::FreeItems,
-    polynomial::{CountWeights, log_sum},
+    linalg::log_sum,
+    model::{CountWeights, FreeItems},
 };
 
 /// What is added to the items T drawn from one part, so that `low` to `high` are chosen.

@@ -7,9 +7,9 @@ use crate::{
     Features, Result,
     data::compress_if_wide,
     engine::{Engine, Items, Rows},
+    linalg::softplus,
     model::{Counts, FreeItems, GroundSet, Left},
     parallel::map_ordered,
-    polynomial::softplus,
 };
 
 /// Items of one task.

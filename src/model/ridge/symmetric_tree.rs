@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rand::{Rng, RngExt};
 
-use crate::{parallel::map_ordered, polynomial::log_sum};
+use crate::{linalg::log_sum, parallel::map_ordered};
 
 /// Weights of a leaf.
 const LEAF: usize = 32;

@@ -6,9 +6,10 @@ use super::{Spectrum, TiltedSpectrum, UNUSED};
 use crate::{
     Result,
     engine::{Engine, Rows},
+    linalg::sigmoid,
     model::GroundSet,
     polynomial::{
-        ConditionalBernoulli, sigmoid,
+        ConditionalBernoulli,
         tilt::{Tilt, homogeneous_tilt},
     },
 };

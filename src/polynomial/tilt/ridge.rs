@@ -10,9 +10,8 @@ use super::{
 use crate::{
     Result,
     engine::{Engine, Group, Items, Rows, in_double},
-    linalg::whiten,
+    linalg::{log_sum, sigmoid, softplus, whiten},
     model::{FreeItems, FreeRidge, log_probability},
-    polynomial::{log_sum, sigmoid, softplus},
 };
 
 /// ln of the weights of the groups at which the expected counts of a ridge law without its quota are those of the quota,

@@ -3,7 +3,7 @@
 use faer::{Mat, Side};
 
 use super::{Tilt, inner_product, line_search, newton_step, weighted_gram};
-use crate::{Result, engine::Engine, linalg::whiten, polynomial::CountWeights};
+use crate::{Result, engine::Engine, linalg::whiten, model::CountWeights};
 
 const TOLERANCE: f64 = 1e-3;
 const MAX_STEPS: usize = 100;

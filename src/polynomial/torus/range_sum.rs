@@ -9,8 +9,8 @@ use super::{
 use crate::{
     Result,
     engine::Engine,
-    model::Counts,
-    polynomial::{CountLaws, correction::Correction},
+    model::{Correction, Counts},
+    polynomial::CountLaws,
 };
 
 /// Σ [z^c] φ · Π_l f_l(c_l) over all allowed counts c, with the factors f_l of a correction.

@@ -1,7 +1,7 @@
 //! What the weights of draws tell.
 
 use super::pareto::Tail;
-use crate::{MonteCarlo, polynomial::log_sum};
+use crate::{MonteCarlo, linalg::log_sum};
 
 /// What weighted draws tell of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use rand::{Rng, RngExt, seq::SliceRandom};
 use crate::{
     Error, Result,
     engine::Engine,
-    polynomial::log_sum,
+    linalg::log_sum,
     sample::{
         Attempts,
         rejection::{BoundedScratch, RejectionSetup, WeightedLaw},

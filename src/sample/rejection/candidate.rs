@@ -1,7 +1,7 @@
 //! The bounds under one whitening, and what a draw by each is predicted to cost.
 
 use super::{Bound, count_law::CountLaw, elementary::ElementaryTable, whitening::Whitening};
-use crate::{model::Counts, polynomial::correction::Correction};
+use crate::model::{Correction, Counts};
 
 /// What all bounds under a whitening share.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{model::Counts, polynomial::log_sum};
+use crate::{linalg::log_sum, model::Counts};
 
 /// The law of part counts c under a bound, where parts come one after another:
 ///

@@ -1,6 +1,6 @@
 //! Logarithms of elementary symmetric polynomials.
 
-use crate::polynomial::log_sum;
+use crate::linalg::log_sum;
 
 /// ln e_c of the j largest of some numbers, for all j and all c up to some count.
 #[derive(Debug)]

@@ -55,8 +55,7 @@ use crate::{
     Result,
     engine::Engine,
     linalg::span::{Span, log_volume},
-    model::Fill,
-    polynomial::correction::Correction,
+    model::{Correction, Fill},
 };
 
 /// A law that accepts proposals against a bound.

@@ -9,8 +9,9 @@ use crate::{
     Error, PartitionDpp, Result,
     engine::{Engine, Rows},
     estimate::accurate,
-    model::Fill,
-    polynomial::{ConditionalBernoulli, correction::Correction, log_sum, softplus, spectrum::TiltedSpectrum},
+    linalg::{log_sum, softplus},
+    model::{Correction, Fill},
+    polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
     sample::{
         Attempts, SamplerOptions, acceptance,
         spectral::{self, SpectralLaw},

@@ -16,9 +16,10 @@ use super::{
 use crate::{
     Result,
     engine::Engine,
-    model::Counts,
+    linalg::log_sum,
+    model::{Correction, Counts},
     parallel::map_ordered,
-    polynomial::{correction::Correction, log_sum, poisson_binomial::poisson_binomial},
+    polynomial::poisson_binomial::poisson_binomial,
     sample::{Projection, stream},
     watch::Step,
 };

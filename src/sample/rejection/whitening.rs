@@ -9,9 +9,9 @@ use super::{
 use crate::{
     Error, Result,
     engine::Engine,
-    linalg::{eigen, scale_columns, thinning::Thinning},
+    linalg::{eigen, scale_columns, sigmoid, thinning::Thinning},
     parallel::map_ordered,
-    polynomial::{sigmoid, spectrum::TiltedSpectrum},
+    polynomial::spectrum::TiltedSpectrum,
     watch::Step,
 };
 

@@ -11,12 +11,10 @@ use crate::{
     Partition, Quota, Result, RidgeDpp, Watch,
     engine::{Engine, Items},
     estimate::accurate,
+    linalg::{sigmoid, softplus},
     model::{DrawnDpp, FreeItems, FreeRidge, within},
     parallel::map_ordered,
-    polynomial::{
-        sigmoid, softplus,
-        spectrum::{TiltedSpectrum, keep_probabilities},
-    },
+    polynomial::spectrum::{TiltedSpectrum, keep_probabilities},
 };
 
 /// Draws of a trial.

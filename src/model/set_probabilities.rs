@@ -1,24 +1,22 @@
 //! Probabilities of sets, given the normaliser.
 
-use crate::{
-    Error, Estimate, Partition, PartitionDpp, Quota, Result, Subset,
-    model::{GroundSet, log_determinant_estimate},
-};
+use super::{GroundSet, log_determinant_estimate};
+use crate::{Error, Estimate, Partition, PartitionDpp, Quota, Result, Subset};
 
 /// The logarithm of probability zero.
-pub(super) const IMPOSSIBLE: Estimate<f64> = Estimate { value: f64::NEG_INFINITY, error: 0.0 };
+pub(crate) const IMPOSSIBLE: Estimate<f64> = Estimate { value: f64::NEG_INFINITY, error: 0.0 };
 
 /// ln Pr(S) = ln det(K_S) − ln Z for the sets that a law allows.
 #[derive(Debug)]
 pub(crate) struct SetProbabilities {
-    pub(super) ground: GroundSet,
-    pub(super) constraint: Constraint,
-    pub(super) log_z: Estimate<f64>,
+    pub(crate) ground: GroundSet,
+    pub(crate) constraint: Constraint,
+    pub(crate) log_z: Estimate<f64>,
 }
 
 /// Which sets have a probability.
 #[derive(Debug)]
-pub(super) enum Constraint {
+pub(crate) enum Constraint {
     AnySize,
     Size(usize),
     Quota(Partition, Quota),

@@ -1,5 +1,7 @@
 //! Weights of part counts.
 
+use crate::linalg::log_sum;
+
 /// ln w_l(c) for every group l and count c from 0 on: a law in which sets with counts c are Π_l w_l(c_l) times as likely.
 #[derive(Clone, Debug)]
 pub(crate) struct CountWeights(pub(crate) Vec<Vec<f64>>);
@@ -29,13 +31,4 @@ pub(crate) struct CountLaw {
     pub(crate) log_sum: f64,
     pub(crate) mean: f64,
     pub(crate) variance: f64,
-}
-
-/// ln Σ e^x; −∞ for no terms.
-pub(crate) fn log_sum(terms: &[f64]) -> f64 {
-    let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if most == f64::NEG_INFINITY {
-        return most;
-    }
-    most + terms.iter().map(|term| (term - most).exp()).sum::<f64>().ln()
 }

@@ -1,7 +1,6 @@
 //! The bias of part weights, and its correction.
 
-use super::CountWeights;
-use crate::model::Counts;
+use super::{CountWeights, Counts};
 
 /// The correction if group l has weight e^(τ_l), which makes counts c e^(Σ c_l τ_l) times too likely.
 ///

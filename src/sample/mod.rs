@@ -12,6 +12,7 @@ mod law;
 pub mod mcmc;
 mod memory;
 mod options;
+mod paper;
 mod partition;
 mod pool;
 mod projection;
@@ -35,7 +36,8 @@ pub use importance::{
 };
 pub use memory::{MemoryPlan, MemoryUse};
 pub use options::{DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
-pub use partition::{Choice, Conditionals, Method, Plan};
+pub use paper::Conditionals;
+pub use partition::{Choice, Method, Plan};
 pub use projection::Projection;
 pub use rejection::{Bound, BoundCost};
 pub use samples::Samples;

@@ -13,8 +13,8 @@ use crate::{
     estimate::accurate,
     model::{FreeItems, GroundSet, accurately},
     polynomial::{
-        characteristic::each_count,
         generating_function::GeneratingFunction,
+        paper::characteristic::each_count,
         spectrum::TiltedSpectrum,
         torus::{Torus, TorusPlan, default_node_budget},
     },

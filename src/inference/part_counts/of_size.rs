@@ -10,9 +10,9 @@ use crate::{
     engine::Engine,
     model::accurately,
     polynomial::{
-        characteristic::each_count,
         fixed_size::fixed_size_values,
         generating_function::GeneratingFunction,
+        paper::characteristic::each_count,
         spectrum::TiltedSpectrum,
         torus::{Torus, TorusPlan, eigen_node_budget},
     },

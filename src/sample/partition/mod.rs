@@ -1,25 +1,19 @@
 //! The samplers of the Partition-DPP.
 
-mod conditionals;
-mod device_nodes;
-mod interpolation;
-mod item_nodes;
-mod per_candidate;
 mod plan;
-mod row_nodes;
-mod stage;
 
-pub use conditionals::Conditionals;
-pub(crate) use interpolation::Interpolation;
-pub(crate) use per_candidate::PerCandidate;
 pub use plan::{Choice, Method, Plan};
 
-use super::{Law, Rejection, Sampler, SamplerOptions, k_dpp::law_of_size};
+use super::{
+    Law, Rejection, Sampler, SamplerOptions,
+    k_dpp::law_of_size,
+    paper::{Interpolation, PerCandidate},
+};
 use crate::{
     Error, PartitionDpp, Result,
     engine::Engine,
     estimate::accurate,
-    model::{Contraction, PartKDpp, accurately, within},
+    model::{Contraction, PartKDpp, within},
 };
 
 impl Contraction {
@@ -147,19 +141,5 @@ impl PartitionDpp {
             return Err(Error::ProposalBudget { expected, budget, nodes, node_budget });
         }
         Ok((plan.method == Method::Rejection).then_some(found))
-    }
-
-    /// The conditional probabilities of the paper's algorithm 2, pick by pick without drawing:
-    /// [`Method::PerCandidate`] computes them literally, every other method by shared evaluation.
-    ///
-    /// # Errors
-    /// Those of [`sampler`](PartitionDpp::sampler) for [`Method::Interpolation`]; [`Error::Nothing`] if
-    /// nothing is left to choose.
-    pub fn conditionals(&self, method: Method, engine: &Engine) -> Result<Conditionals> {
-        if self.open().is_empty() {
-            return Err(Error::Nothing { what: "the quota beyond the included items" });
-        }
-        let new = |dpp: &Self| Conditionals::new(dpp, method, engine);
-        accurately(self, |dpp| dpp.graded(engine), new, Conditionals::error)
     }
 }

@@ -1,7 +1,7 @@
 //! The conditional laws of the picks, one after the other.
 
-use super::{Method, per_candidate::ProjectedCandidates, row_nodes::RowNodes, stage::Stage};
-use crate::{Error, PartitionDpp, Result, engine::Engine};
+use super::{per_candidate::ProjectedCandidates, row_nodes::RowNodes, stage::Stage};
+use crate::{Error, Method, PartitionDpp, Result, engine::Engine, model::accurately};
 
 /// Pr(next pick = i | picks so far) for every item, as in algorithm 2 of the paper.
 ///
@@ -34,8 +34,24 @@ enum Evaluation {
     PerCandidate(ProjectedCandidates),
 }
 
+impl PartitionDpp {
+    /// The conditional probabilities of the paper's algorithm 2, pick by pick without drawing:
+    /// [`Method::PerCandidate`] computes them literally, every other method by shared evaluation.
+    ///
+    /// # Errors
+    /// Those of [`sampler`](PartitionDpp::sampler) for [`Method::Interpolation`]; [`Error::Nothing`] if
+    /// nothing is left to choose.
+    pub fn conditionals(&self, method: Method, engine: &Engine) -> Result<Conditionals> {
+        if self.open().is_empty() {
+            return Err(Error::Nothing { what: "the quota beyond the included items" });
+        }
+        let new = |dpp: &Self| Conditionals::new(dpp, method, engine);
+        accurately(self, |dpp| dpp.graded(engine), new, Conditionals::error)
+    }
+}
+
 impl Conditionals {
-    pub(super) fn new(dpp: &PartitionDpp, method: Method, engine: &Engine) -> Result<Self> {
+    fn new(dpp: &PartitionDpp, method: Method, engine: &Engine) -> Result<Self> {
         let stage = Stage::start(dpp, engine)?;
         let evaluation = match method {
             Method::PerCandidate => Evaluation::PerCandidate(ProjectedCandidates::on(&stage, 0)?),
@@ -47,7 +63,7 @@ impl Conditionals {
     }
 
     /// Estimated total variation error of the law.
-    pub(super) fn error(&self) -> f64 {
+    fn error(&self) -> f64 {
         self.error
     }
 

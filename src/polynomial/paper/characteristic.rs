@@ -2,8 +2,9 @@
 
 use faer::c64;
 
-use super::{
-    CircleVandermonde, DEFAULT_NODE_BUDGET,
+use super::CircleVandermonde;
+use crate::polynomial::{
+    DEFAULT_NODE_BUDGET,
     generating_function::{GeneratingFunction, Reference},
     spectrum::TiltedSpectrum,
     torus::{Torus, TorusPlan},

@@ -2,7 +2,7 @@
 
 use faer::c64;
 
-use super::torus::roots_of_unity;
+use super::super::torus::roots_of_unity;
 use crate::{Error, Result};
 
 /// The tensor-product Vandermonde system with N_l equispaced nodes on a circle of radius ρ_l in variable l.

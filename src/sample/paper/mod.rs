@@ -1,0 +1,16 @@
+//! Algorithm 2 of Kathuria and Deshpande (2016): one pick after another from conditional probabilities, whose coefficients are
+//! interpolated from nodes on the torus. `interpolation` shares the work of all candidates, `per_candidate` does as the paper
+//! does. Where rejection costs less, and no quota is known where it does not, [`Method::Auto`](super::Method::Auto) draws by
+//! rejection.
+
+mod conditionals;
+mod device_nodes;
+mod interpolation;
+mod item_nodes;
+mod per_candidate;
+mod row_nodes;
+mod stage;
+
+pub use conditionals::Conditionals;
+pub(crate) use interpolation::Interpolation;
+pub(crate) use per_candidate::PerCandidate;

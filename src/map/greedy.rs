@@ -2,7 +2,8 @@
 
 use super::{
     Candidates, Objective, Place, Solution, Solver,
-    pivots::{Gains, Picked, Pivots},
+    greedy_loop::Picked,
+    pivots::{Gains, Pivots},
     plain_gains::PlainGains,
     repair,
     watch::Clock,
@@ -77,7 +78,7 @@ pub(super) fn solve(
         clock.report(log_det, None, picked.places.len() as u64);
         clock.ended()
     };
-    let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run(&ended)?;
+    let mut picked = Pivots::pick(candidates, engine, rows, gains, &[], &[], &ended)?;
     let repairs = repair::complete(candidates, engine, rows, &mut picked, clock)?;
     let mut solution = Solution::new(candidates, &picked.places, picked.termination, engine);
     solution.stats.gains = picked.log_gains;
@@ -93,7 +94,7 @@ pub(super) fn places(
     gains: impl Gains,
     clock: &Clock,
 ) -> Result<Vec<Place>> {
-    let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run(&|_| clock.ended())?;
+    let mut picked = Pivots::pick(candidates, engine, rows, gains, &[], &[], &|_| clock.ended())?;
     repair::complete(candidates, engine, rows, &mut picked, clock)?;
     Ok(picked.places)
 }

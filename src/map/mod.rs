@@ -33,6 +33,7 @@ mod certificate;
 mod core_set;
 mod exact;
 mod greedy;
+mod greedy_loop;
 mod kernel_model;
 mod lazy_greedy;
 mod lazy_visits;

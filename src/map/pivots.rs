@@ -1,6 +1,9 @@
-//! Pivoted Cholesky decomposition under quotas: the loop of every greedy variant.
+//! Pivoted Cholesky decomposition of K = A Aᵀ under quotas, from the rows.
 
-use super::{Candidates, Place, Termination};
+use super::{
+    Candidates, Place, Termination,
+    greedy_loop::{Haste, Picked, Picks, Source, Step},
+};
 use crate::{
     Result,
     engine::{Ahead, AheadEnd, Demand, Engine, Precision, RemainingCounts, Rows, Top},
@@ -35,16 +38,6 @@ pub(super) trait Gains {
     }
 }
 
-/// The outcome of the loop.
-#[derive(Debug)]
-pub(super) struct Picked {
-    /// In order, without those given at the start.
-    pub(super) places: Vec<Place>,
-    /// ln of the gain of each.
-    pub(super) log_gains: Vec<f64>,
-    pub(super) termination: Termination,
-}
-
 /// A candidate for the next pick.
 struct NextPick {
     place: Place,
@@ -53,7 +46,7 @@ struct NextPick {
     is_worthwhile: bool,
 }
 
-/// The loop's state.
+/// What was picked, and the gains of the others.
 pub(super) struct Pivots<'c, G> {
     candidates: &'c Candidates<'c>,
     engine: &'c Engine,
@@ -61,10 +54,6 @@ pub(super) struct Pivots<'c, G> {
     rows: &'c Rows<'c>,
     gains: G,
     basis: OrthonormalBasis,
-    /// How many items of each group were picked.
-    counts: Vec<usize>,
-    /// The demand for another item of each group.
-    demands: Vec<Demand>,
     /// The largest gain of each group when gains were last recomputed.
     reference: Vec<f64>,
     /// Whether gains have been updated since.
@@ -74,15 +63,16 @@ pub(super) struct Pivots<'c, G> {
 }
 
 impl<'c, G: Gains> Pivots<'c, G> {
-    /// Starts from the included items and `start`, and never picks `barred` items.
-    pub(super) fn new(
+    /// Picks from the included items and `start` on until the loop ends, and never `barred` items.
+    pub(super) fn pick(
         candidates: &'c Candidates<'c>,
         engine: &'c Engine,
         rows: &'c Rows<'c>,
         gains: G,
         start: &[Place],
         barred: &[Place],
-    ) -> Result<Self> {
+        ended: &dyn Fn(&Picked) -> Option<Termination>,
+    ) -> Result<Picked> {
         let features = candidates.features();
         let mut basis = OrthonormalBasis::new(features.dims());
         let included = candidates.ground.included().iter().map(|&item| item as usize);
@@ -92,89 +82,30 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 basis.extend(&row);
             }
         }
-        let counts = candidates.counts_of(start);
-        let demands = candidates.counts.demands(&counts);
-        let reference = vec![0.0; counts.len()];
+        let mut picks = Picks::new(&candidates.counts, candidates.counts_of(start));
+        let reference = vec![0.0; candidates.groups.len()];
         let gone = [start, barred].concat();
-        let precision = engine.info().precision;
-        let updated = false;
-        let mut pivots = Self {
-            candidates,
-            engine,
-            precision,
-            rows,
-            gains,
-            basis,
-            counts,
-            demands,
-            reference,
-            updated,
-            gone,
-        };
-        pivots.recompute()?;
-        Ok(pivots)
-    }
-
-    /// Picks until every group is full, or none needs items and no gain is worthwhile, or `ended` returns a reason to
-    /// stop.
-    pub(super) fn run(mut self, ended: &dyn Fn(&Picked) -> Option<Termination>) -> Result<Picked> {
-        let mut picked =
-            Picked { places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
-        let cancelled = self.cancelled();
-        while self.is_open(Demand::Optional) {
-            if let Some(termination) = ended(&picked) {
-                picked.termination = termination;
-                self.fill(&mut picked)?;
-                return Ok(picked);
-            }
-            match self.run_ahead(&mut picked)? {
-                Some(AheadEnd::NothingWorthwhile) => break,
-                Some(_) => continue,
-                None => {}
-            }
-            let best = self.best(Demand::Optional)?;
-            let doubtful =
-                best.as_ref().is_none_or(|best| best.gain < cancelled * self.reference[best.place.group]);
-            if doubtful && self.updated {
-                self.recompute()?;
-                continue;
-            }
-            let Some(NextPick { place, is_worthwhile: true, .. }) = best else { break };
-            let Some(log_gain) = self.take(place) else { continue };
-            picked.places.push(place);
-            picked.log_gains.push(log_gain);
-            if self.is_open(Demand::Optional) {
-                self.gains.apply(self.basis.last())?;
-                self.updated = true;
-            }
-        }
-        picked.termination = if self.candidates.counts.missing(&self.counts) > 0 {
-            Termination::RankExhausted
-        } else if self.candidates.counts.total().is_some() {
-            Termination::QuotaMet
-        } else {
-            Termination::GainNotPositive
-        };
-        Ok(picked)
+        let (precision, updated) = (engine.info().precision, false);
+        let mut pivots = Self { candidates, engine, precision, rows, gains, basis, reference, updated, gone };
+        pivots.recompute(&picks)?;
+        picks.run(&mut pivots, ended)?;
+        Ok(picks.into_picked())
     }
 
     /// Takes the picks that the engine makes on its own, and returns why it stopped; `None` if it makes none.
-    fn run_ahead(&mut self, picked: &mut Picked) -> Result<Option<AheadEnd>> {
-        let remaining = self.candidates.counts.remaining(&self.counts);
+    fn take_ahead(&mut self, picks: &mut Picks<'_>) -> Result<Option<AheadEnd>> {
         let least: Vec<f64> = self.reference.iter().map(|reference| self.cancelled() * reference).collect();
-        let Some(ahead) = self.gains.pick_ahead(&self.basis, &remaining, &least)? else { return Ok(None) };
+        let ahead = self.gains.pick_ahead(&self.basis, &picks.remaining(), &least)?;
+        let Some(ahead) = ahead else { return Ok(None) };
         for &(group, position) in &ahead.places {
-            let place = Place { group, position };
-            let Some(log_gain) = self.take(place) else {
+            if !self.take(picks, Place { group, position }) {
                 // The engine took it for independent, so its gains are worth nothing.
-                self.recompute()?;
+                self.recompute(picks)?;
                 return Ok(Some(AheadEnd::InDoubt));
-            };
-            picked.places.push(place);
-            picked.log_gains.push(log_gain);
+            }
             self.updated = true;
         }
-        if ahead.end == AheadEnd::LongEnough && self.is_open(Demand::Optional) {
+        if ahead.end == AheadEnd::LongEnough && picks.is_open() {
             self.gains.apply(self.basis.last())?;
         }
         let is_progress = !ahead.places.is_empty() || ahead.end == AheadEnd::NothingWorthwhile;
@@ -186,34 +117,11 @@ impl<'c, G: Gains> Pivots<'c, G> {
         self.precision.epsilon().sqrt()
     }
 
-    /// Whether any group has at least this demand.
-    fn is_open(&self, least: Demand) -> bool {
-        self.demands.iter().any(|&demand| demand >= least)
-    }
-
-    /// Meets the counts without reading all rows: by the independent items with the largest last known gains.
-    fn fill(mut self, picked: &mut Picked) -> Result<()> {
-        /// Dependent rows after which the search ends.
-        const PATIENCE: usize = 1000;
-        let mut dependent = 0;
-        while dependent < PATIENCE
-            && let Some(NextPick { place, .. }) = self.best(Demand::Needed)?
-        {
-            let Some(log_gain) = self.take(place) else {
-                dependent += 1;
-                continue;
-            };
-            picked.places.push(place);
-            picked.log_gains.push(log_gain);
-        }
-        Ok(())
-    }
-
     /// The largest positive gain of all groups with at least this demand, worthwhile ones first; ties go to the lowest
     /// item.
-    fn best(&mut self, least: Demand) -> Result<Option<NextPick>> {
+    fn best(&mut self, picks: &Picks<'_>, least: Demand) -> Result<Option<NextPick>> {
         let mut best: Option<((bool, Magnitude), NextPick)> = None;
-        for group in (0..self.demands.len()).filter(|&group| self.demands[group] >= least) {
+        for group in picks.groups(least) {
             let scale = self.rows.groups()[group].scale;
             for Top { position, gain } in self.gains.top(group)? {
                 let place = Place { group, position };
@@ -221,7 +129,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 if gain <= 0.0 {
                     continue;
                 }
-                let is_worthwhile = self.demands[group] == Demand::Needed || gain > scale * scale;
+                let is_worthwhile = picks.demands()[group] == Demand::Needed || gain > scale * scale;
                 let worth = (is_worthwhile, Magnitude::of(gain, scale));
                 let better = |(known, at): &((bool, Magnitude), NextPick)| {
                     worth > *known
@@ -245,25 +153,24 @@ impl<'c, G: Gains> Pivots<'c, G> {
         self.basis.remove_from(&mut row).map_or(0.0, |residual| squared * residual * residual)
     }
 
-    /// Adds an item; `None` if its row turns out to depend on those before it.
-    fn take(&mut self, place: Place) -> Option<f64> {
+    /// Adds an item, unless its row turns out to depend on those before it.
+    fn take(&mut self, picks: &mut Picks<'_>, place: Place) -> bool {
         self.gone.push(place);
         self.gains.remove(place);
         let (features, item) = (self.candidates.features(), self.candidates.item(place));
         let mut row = features.row(item);
-        let log_norm = OrthonormalBasis::normalise(&mut row)? + features.log_weight(item);
-        let residual = self.basis.extend(&row)?;
-        self.counts[place.group] += 1;
-        let demands = self.candidates.counts.demands(&self.counts);
-        // A full group stays full.
-        let filled = |&group: &usize| demands[group] == Demand::Full && self.demands[group] != Demand::Full;
-        (0..demands.len()).filter(filled).for_each(|group| self.gains.close(group));
-        self.demands = demands;
-        Some(2.0 * (log_norm + residual.ln()))
+        let log_norm = OrthonormalBasis::normalise(&mut row);
+        let Some((log_norm, residual)) = log_norm.and_then(|log| Some((log, self.basis.extend(&row)?)))
+        else {
+            return false;
+        };
+        let log_gain = 2.0 * (log_norm + features.log_weight(item) + residual.ln());
+        picks.add(place, log_gain).into_iter().for_each(|group| self.gains.close(group));
+        true
     }
 
     /// Recomputes gains from the rows and the directions, without cancellation.
-    fn recompute(&mut self) -> Result<()> {
+    fn recompute(&mut self, picks: &Picks<'_>) -> Result<()> {
         if self.basis.len() == 0 {
             self.gains.reset_to_norms()?;
         } else {
@@ -278,14 +185,41 @@ impl<'c, G: Gains> Pivots<'c, G> {
             self.gains.reset(gains)?;
         }
         self.updated = false;
-        for group in (0..self.demands.len()).filter(|&group| self.demands[group] == Demand::Full) {
-            self.gains.close(group);
-        }
+        picks.full_groups().for_each(|group| self.gains.close(group));
         self.gone.iter().for_each(|&place| self.gains.remove(place));
-        for group in (0..self.demands.len()).filter(|&group| self.demands[group] > Demand::Full) {
+        for group in picks.groups(Demand::Optional) {
             self.reference[group] = self.gains.top(group)?.first().map_or(0.0, |top| top.gain);
         }
         Ok(())
+    }
+}
+
+impl<G: Gains> Source for Pivots<'_, G> {
+    fn step(&mut self, picks: &mut Picks<'_>) -> Result<Step> {
+        match self.take_ahead(picks)? {
+            Some(AheadEnd::NothingWorthwhile) => return Ok(Step::Nothing),
+            Some(_) => return Ok(Step::Made),
+            None => {}
+        }
+        let best = self.best(picks, Demand::Optional)?;
+        let is_doubtful = |best: &NextPick| best.gain < self.cancelled() * self.reference[best.place.group];
+        if self.updated && best.as_ref().is_none_or(is_doubtful) {
+            self.recompute(picks)?;
+            return Ok(Step::Made);
+        }
+        let Some(NextPick { place, is_worthwhile: true, .. }) = best else { return Ok(Step::Nothing) };
+        if self.take(picks, place) && picks.is_open() {
+            self.gains.apply(self.basis.last())?;
+            self.updated = true;
+        }
+        Ok(Step::Made)
+    }
+
+    fn step_in_haste(&mut self, picks: &mut Picks<'_>) -> Result<Haste> {
+        let Some(NextPick { place, .. }) = self.best(picks, Demand::Needed)? else {
+            return Ok(Haste::Nothing);
+        };
+        Ok(if self.take(picks, place) { Haste::Picked } else { Haste::Dependent })
     }
 }
 

@@ -1,9 +1,7 @@
 //! Meeting a quota after greedy picks have exhausted the rank that a part needs.
 
 use super::{
-    Candidates, Place, Termination,
-    pivots::{Picked, Pivots},
-    plain_gains::PlainGains,
+    Candidates, Place, Termination, greedy_loop::Picked, pivots::Pivots, plain_gains::PlainGains,
     watch::Clock,
 };
 use crate::{
@@ -99,7 +97,7 @@ fn spanning_rows(
     let own: Vec<Place> =
         picks.iter().filter(|place| place.group == group).map(|&place| Place { group: 0, ..place }).collect();
     let gains = PlainGains::new(engine, &rows);
-    let others = Pivots::new(&alone, engine, &rows, gains, &own, &[])?.run(&|_| clock.ended())?.places;
+    let others = Pivots::pick(&alone, engine, &rows, gains, &own, &[], &|_| clock.ended())?.places;
     let spanning = own.into_iter().chain(others).filter_map(|place| {
         let unit = candidates.ground.unit_residual(&candidates.features().row(alone.item(place)))?;
         Some((Place { group, ..place }, unit))

@@ -187,8 +187,8 @@ impl ItemOrder {
                 let to_the_rank = Candidates { counts, ..candidates.clone() };
                 let rows = to_the_rank.rows();
                 let gains = PlainGains::new(engine, &rows);
-                let basis = Pivots::new(&to_the_rank, engine, &rows, gains, &[], &[])?;
-                let basis = basis.run(&|_| clock.ended())?.places;
+                let ended = |_: &_| clock.ended();
+                let basis = Pivots::pick(&to_the_rank, engine, &rows, gains, &[], &[], &ended)?.places;
                 let mut is_basis = vec![false; positions.len()];
                 basis.iter().for_each(|place| is_basis[place.position] = true);
                 positions.sort_by_key(|&position| is_basis[position]);

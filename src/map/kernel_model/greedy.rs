@@ -1,7 +1,11 @@
 //! The greedy algorithm on the columns of a kernel.
 
 use super::{
-    super::{Greedy, LazyGreedy, Place, Solution, Solver, Stats, Termination, watch::Clock},
+    super::{
+        Greedy, LazyGreedy, Place, Solution, Solver, Stats, Termination,
+        greedy_loop::{self, Haste, Picks, Source, Step},
+        watch::Clock,
+    },
     KernelModel, NOTHING,
     gains::{Gains, Leader},
     visits::Update,
@@ -60,24 +64,26 @@ impl Solver<KernelModel<'_>> for LazyGreedy {
     }
 }
 
-/// A greedy set.
+/// A greedy set, with the included items in its factor.
 #[derive(Debug)]
 pub(super) struct Picked<'k> {
     pub(super) factor: Factor<'k>,
-    /// In order, without those included.
-    pub(super) places: Vec<Place>,
-    pub(super) log_gains: Vec<f64>,
-    pub(super) termination: Termination,
+    pub(super) picked: greedy_loop::Picked,
 }
 
 impl Picked<'_> {
     pub(super) fn solution(self, model: &KernelModel<'_>) -> Solution {
-        let stats = Stats { gains: self.log_gains, ..Stats::default() };
-        model.solution(&self.places, &self.factor, self.termination, stats)
+        let greedy_loop::Picked { places, log_gains, termination } = self.picked;
+        let stats = Stats { gains: log_gains, ..Stats::default() };
+        model.solution(&places, &self.factor, termination, stats)
     }
 }
 
 impl KernelModel<'_> {
+    fn no_picks(&self) -> Picks<'_> {
+        Picks::new(&self.counts, vec![0; self.groups.len()])
+    }
+
     pub(super) fn item(&self, place: Place) -> usize {
         self.groups[place.group][place.position] as usize
     }
@@ -117,37 +123,29 @@ impl KernelModel<'_> {
 /// The greedy set of a model.
 pub(super) fn pick<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Picked<'k>> {
     let items: usize = model.groups.iter().map(Vec::len).sum();
-    let most = model.counts.most;
-    let factor = model.included_factor(most)?;
-    let start =
-        Picked { factor, places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
-    let bytes = items.saturating_mul(model.included().len() + most).saturating_mul(size_of::<f64>());
-    if bytes > SMALL {
-        in_single(model, start, update, clock)
-    } else {
-        Picks::<f64>::new(model, start, update).finish(clock)
-    }
+    let bytes =
+        items.saturating_mul(model.included().len() + model.counts.most).saturating_mul(size_of::<f64>());
+    if bytes > SMALL { in_single(model, update, clock) } else { in_double(model, update, clock) }
+}
+
+fn in_double<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Picked<'k>> {
+    let mut picks = model.no_picks();
+    let factor = model.included_factor(model.counts.most)?;
+    let factor = Candidates::<f64>::new(model, factor, &picks, update).run(&mut picks, clock)?.0;
+    Ok(Picked { factor, picked: picks.into_picked() })
 }
 
 /// With coefficients in f32 as long as they are accurate enough.
-fn in_single<'k>(
-    model: &KernelModel<'k>,
-    start: Picked<'k>,
-    update: Update,
-    clock: &Clock,
-) -> Result<Picked<'k>> {
-    match Picks::<f32>::new(model, start, update).run(clock)? {
-        Outcome::Done(picked) => Ok(picked),
+fn in_single<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Picked<'k>> {
+    let mut picks = model.no_picks();
+    let factor = model.included_factor(model.counts.most)?;
+    let (mut factor, is_done) =
+        Candidates::<f32>::new(model, factor, &picks, update).run(&mut picks, clock)?;
+    if !is_done {
         // All coefficients are computed again, as items are visited.
-        Outcome::Unclear(picked) => Picks::<f64>::new(model, picked, update).finish(clock),
+        factor = Candidates::<f64>::new(model, factor, &picks, update).run(&mut picks, clock)?.0;
     }
-}
-
-#[derive(Debug)]
-enum Outcome<'k> {
-    Done(Picked<'k>),
-    /// Gains are too small for these coefficients.
-    Unclear(Picked<'k>),
+    Ok(Picked { factor, picked: picks.into_picked() })
 }
 
 /// The item to pick.
@@ -160,88 +158,39 @@ struct Best {
     gain: f64,
 }
 
-/// The state of the algorithm.
-struct Picks<'m, 'k, T> {
+/// The items that can be picked, and the factor of those that were.
+struct Candidates<'m, 'k, T> {
     model: &'m KernelModel<'k>,
     update: Update,
-    picked: Picked<'k>,
+    factor: Factor<'k>,
     gains: Gains<'m, 'k, T>,
-    /// How many items of each group were picked.
-    counts: Vec<usize>,
-    demands: Vec<Demand>,
     /// The largest error of a gain that was seen, as a fraction of K_jj.
     noise: f64,
     next: NextRow,
 }
 
-impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
-    fn new(model: &'m KernelModel<'k>, picked: Picked<'k>, update: Update) -> Self {
-        let gains = Gains::new(model, model.included().len() + model.counts.most);
-        let counts = model.counts_of(&picked.places);
-        let demands = model.counts.demands(&counts);
-        let (noise, next) = (T::EPSILON, NextRow::default());
-        let mut picks = Self { model, update, picked, gains, counts, demands, noise, next };
-        for place in picks.picked.places.clone() {
-            picks.gains.remove(place);
-        }
-        for group in (0..picks.demands.len()).filter(|&group| picks.demands[group] == Demand::Full) {
-            picks.gains.close(group);
-        }
-        picks
+impl<'m, 'k, T: FeatureScalar> Candidates<'m, 'k, T> {
+    fn new(model: &'m KernelModel<'k>, factor: Factor<'k>, picks: &Picks<'_>, update: Update) -> Self {
+        let mut gains = Gains::new(model, model.included().len() + model.counts.most);
+        picks.picked().places.iter().for_each(|&place| gains.remove(place));
+        picks.full_groups().for_each(|group| gains.close(group));
+        Self { model, update, factor, gains, noise: T::EPSILON, next: NextRow::default() }
     }
 
-    /// Runs to the end.
-    fn finish(self, clock: &Clock) -> Result<Picked<'k>> {
-        match self.run(clock)? {
-            Outcome::Done(picked) | Outcome::Unclear(picked) => Ok(picked),
-        }
-    }
-
-    fn run(mut self, clock: &Clock) -> Result<Outcome<'k>> {
-        let rank = self.picked.factor.kernel().rank_at_most();
-        while self.demands.iter().any(|&demand| demand > Demand::Full) && self.picked.factor.len() < rank {
-            clock.report(self.model.log_det(&self.picked.factor), None, self.picked.places.len() as u64);
-            if let Some(termination) = clock.ended() {
-                self.picked.termination = termination;
-                self.fill()?;
-                return Ok(Outcome::Done(self.picked));
-            }
-            let (best, removed) = self.best()?;
-            let Some(Best { place, residual, gain }) = best else {
-                if removed || self.rescale() {
-                    continue;
-                }
-                break;
-            };
-            // Smaller ones might be lost.
-            if gain < FAINT && self.rescale() {
-                continue;
-            }
-            let diagonal = self.model.diagonal[self.model.item(place)];
-            // Dependent items of coefficients in f64 are known by their residuals, and no other is better.
-            let clear = size_of::<T>() == size_of::<f64>() || residual > CLEAR * self.noise * diagonal;
-            if !clear {
-                return Ok(Outcome::Unclear(self.picked));
-            }
-            if residual > NOTHING * diagonal {
-                self.take(place, residual);
-            } else {
-                self.gains.remove(place);
-            }
-        }
-        self.picked.termination = if self.model.counts.missing(&self.counts) > 0 {
-            Termination::RankExhausted
-        } else if self.model.counts.total().is_some() {
-            Termination::QuotaMet
-        } else {
-            Termination::GainNotPositive
-        };
-        Ok(Outcome::Done(self.picked))
+    /// Picks until the loop ends, and returns the factor, and whether that was before gains became unclear.
+    fn run(mut self, picks: &mut Picks<'_>, clock: &Clock) -> Result<(Factor<'k>, bool)> {
+        let included = self.model.log_det(&self.factor) - picks.picked().log_gains.iter().sum::<f64>();
+        let is_done = picks.run(&mut self, &|picked| {
+            let log_det = included + picked.log_gains.iter().sum::<f64>();
+            clock.report(log_det, None, picked.places.len() as u64);
+            clock.ended()
+        })?;
+        Ok((self.factor, is_done))
     }
 
     /// Measures gains in units of the largest that could be picked.
-    fn rescale(&mut self) -> bool {
-        let demands = &self.demands;
+    fn rescale(&mut self, picks: &Picks<'_>) -> bool {
+        let demands = picks.demands();
         self.gains.rescale(|group| match demands[group] {
             Demand::Full => None,
             // A power of two below 1/2 belongs to gains below 1.
@@ -252,15 +201,15 @@ impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
 
     /// The item with the largest gain that the quota needs or that multiplies the determinant by more than 1, its residual
     /// computed from K, with its row of the factor in `next`; and whether dependent items were removed.
-    fn best(&mut self) -> Result<(Option<Best>, bool)> {
+    fn best(&mut self, demands: &[Demand]) -> Result<(Option<Best>, bool)> {
         let one = self.gains.one();
         let least = |demand: &Demand| match demand {
             Demand::Full => None,
             Demand::Optional => Some(one),
             Demand::Needed => Some(f64::MIN_POSITIVE),
         };
-        let least: Vec<Option<f64>> = self.demands.iter().map(least).collect();
-        let leaders = self.gains.best(&self.picked.factor, &least, self.update, self.noise)?;
+        let least: Vec<Option<f64>> = demands.iter().map(least).collect();
+        let leaders = self.gains.best(&self.factor, &least, self.update, self.noise)?;
         let (mut best, mut removed): (Option<Best>, bool) = (None, false);
         let mut other = NextRow::default();
         let mut checked = 0;
@@ -275,14 +224,14 @@ impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
                 continue;
             }
             let enough = |residual: f64| {
-                self.demands[place.group] == Demand::Needed || self.model.log_gain(item, residual) > 0.0
+                demands[place.group] == Demand::Needed || self.model.log_gain(item, residual) > 0.0
             };
             let is_behind = best.is_some_and(|best: Best| at_most * scale < best.gain);
             if checked == MOST_CHECKED || is_behind || !enough(at_most) {
                 continue;
             }
             checked += 1;
-            let residual = self.picked.factor.residual(item, diagonal, &mut other)?;
+            let residual = self.factor.residual(item, diagonal, &mut other)?;
             if diagonal > 0.0 {
                 self.noise = self.noise.max((stored - residual).abs() / diagonal);
             }
@@ -301,40 +250,51 @@ impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
         found.gain > known.gain || found.gain >= known.gain && item < other
     }
 
-    fn take(&mut self, place: Place, residual: f64) {
+    /// Takes an item, whose row of the factor is in `next`, unless it depends on those before it.
+    fn take(&mut self, picks: &mut Picks<'_>, place: Place, residual: f64) -> bool {
         let item = self.model.item(place);
-        self.picked.factor.push(item, residual, &self.next);
-        self.picked.places.push(place);
-        self.picked.log_gains.push(self.model.log_gain(item, residual));
         self.gains.remove(place);
-        self.counts[place.group] += 1;
-        let demands = self.model.counts.demands(&self.counts);
-        // A full group stays full.
-        let filled = |&group: &usize| demands[group] == Demand::Full && self.demands[group] != Demand::Full;
-        (0..demands.len()).filter(filled).for_each(|group| self.gains.close(group));
-        self.demands = demands;
+        let is_independent = residual > NOTHING * self.model.diagonal[item];
+        if is_independent {
+            self.factor.push(item, residual, &self.next);
+            let filled = picks.add(place, self.model.log_gain(item, residual));
+            filled.into_iter().for_each(|group| self.gains.close(group));
+        }
+        is_independent
+    }
+}
+
+impl<T: FeatureScalar> Source for Candidates<'_, '_, T> {
+    fn step(&mut self, picks: &mut Picks<'_>) -> Result<Step> {
+        if self.factor.len() >= self.factor.kernel().rank_at_most() {
+            return Ok(Step::Nothing);
+        }
+        let (best, removed) = self.best(picks.demands())?;
+        let Some(Best { place, residual, gain }) = best else {
+            return Ok(if removed || self.rescale(picks) { Step::Made } else { Step::Nothing });
+        };
+        // Smaller ones might be lost.
+        if gain < FAINT && self.rescale(picks) {
+            return Ok(Step::Made);
+        }
+        // Dependent items of coefficients in f64 are known by their residuals, and no other is better.
+        let diagonal = self.model.diagonal[self.model.item(place)];
+        if size_of::<T>() < size_of::<f64>() && residual <= CLEAR * self.noise * diagonal {
+            return Ok(Step::Unclear);
+        }
+        self.take(picks, place, residual);
+        Ok(Step::Made)
     }
 
-    /// Meets the counts without visiting all items: by the independent ones with the largest last known gains.
-    fn fill(&mut self) -> Result<()> {
-        /// Dependent items after which it ends.
-        const PATIENCE: usize = 1000;
-        let mut dependent = 0;
-        while dependent < PATIENCE {
-            self.rescale();
-            let demands = &self.demands;
-            let Some(place) = self.gains.last_known(|group| demands[group] == Demand::Needed) else { break };
-            let item = self.model.item(place);
-            let diagonal = self.model.diagonal[item];
-            let residual = self.picked.factor.residual(item, diagonal, &mut self.next)?;
-            if residual > NOTHING * diagonal {
-                self.take(place, residual);
-            } else {
-                self.gains.remove(place);
-                dependent += 1;
-            }
-        }
-        Ok(())
+    fn step_in_haste(&mut self, picks: &mut Picks<'_>) -> Result<Haste> {
+        self.rescale(picks);
+        let demands = picks.demands();
+        let Some(place) = self.gains.last_known(|group| demands[group] == Demand::Needed) else {
+            return Ok(Haste::Nothing);
+        };
+        let item = self.model.item(place);
+        let residual = self.factor.residual(item, self.model.diagonal[item], &mut self.next)?;
+        Ok(if self.take(picks, place, residual) { Haste::Picked } else { Haste::Dependent })
     }
 }
 
@@ -345,11 +305,6 @@ mod tests {
         Features, Watch,
         similarity::{Bandwidth, RbfKernel},
     };
-
-    fn start<'k>(model: &KernelModel<'k>) -> Picked<'k> {
-        let factor = model.included_factor(model.counts.most).unwrap();
-        Picked { factor, places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet }
-    }
 
     /// Points that fill a cube evenly, though not regularly.
     fn points(items: u32, dims: u32) -> Features {
@@ -367,12 +322,14 @@ mod tests {
             let features = points(1500, dims);
             let kernel = RbfKernel::new(&features, Bandwidth::Exactly(bandwidth)).unwrap();
             let model = KernelModel::of_size(&kernel, picks).unwrap();
-            let double = Picks::<f64>::new(&model, start(&model), Update::Needed).finish(&clock).unwrap();
-            let single = Picks::<f32>::new(&model, start(&model), Update::Needed).run(&clock).unwrap();
-            handed_over += usize::from(matches!(single, Outcome::Unclear(_)));
+            let double = in_double(&model, Update::Needed, &clock).unwrap();
+            let mut single = model.no_picks();
+            let factor = model.included_factor(picks).unwrap();
+            let candidates = Candidates::<f32>::new(&model, factor, &single, Update::Needed);
+            handed_over += usize::from(!candidates.run(&mut single, &clock).unwrap().1);
             for update in [Update::Every, Update::Needed] {
-                let found = in_single(&model, start(&model), update, &clock).unwrap();
-                assert_eq!(found.places.len(), picks, "{kernel:?}");
+                let found = in_single(&model, update, &clock).unwrap();
+                assert_eq!(found.picked.places.len(), picks, "{kernel:?}");
                 // Near ties may be picked in another order, and gains near 1e-12 differ by rounding.
                 let (own, other) = (found.factor.log_det(), double.factor.log_det());
                 assert!((own - other).abs() < 1e-5 * other.abs(), "{kernel:?}: {own}, {other}");

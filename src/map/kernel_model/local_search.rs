@@ -29,7 +29,7 @@ impl Solver<KernelModel<'_>> for LocalSearch {
         }
         let clock = engine.apart().1.start();
         let greedy = pick(model, Update::Needed, &clock)?;
-        if greedy.termination == Termination::RankExhausted || model.counts.most == 0 {
+        if greedy.picked.termination == Termination::RankExhausted || model.counts.most == 0 {
             return Ok(greedy.solution(model));
         }
         climb(model, greedy, epsilon, &clock)
@@ -37,9 +37,9 @@ impl Solver<KernelModel<'_>> for LocalSearch {
 }
 
 fn climb(model: &KernelModel<'_>, greedy: Picked<'_>, epsilon: f64, clock: &Clock) -> Result<Solution> {
-    let mut stats = Stats { gains: greedy.log_gains, ..Stats::default() };
+    let mut stats = Stats { gains: greedy.picked.log_gains, ..Stats::default() };
     let improves = |ratio: f64| ratio - 1.0 > epsilon / model.counts.most.max(1) as f64;
-    let (mut places, mut factor) = (greedy.places, greedy.factor);
+    let (mut places, mut factor) = (greedy.picked.places, greedy.factor);
     let termination = loop {
         let mut set = match Swaps::new(model, &places, &factor, clock)? {
             Ok(set) => set,

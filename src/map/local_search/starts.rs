@@ -10,8 +10,9 @@ use crate::{
     linalg::OrthonormalBasis,
     map::{
         Place,
+        greedy_loop::Picked,
         lazy_greedy::LazyGains,
-        pivots::{Gains, Picked, Pivots},
+        pivots::{Gains, Pivots},
         plain_gains::PlainGains,
         repair,
         watch::Clock,
@@ -52,8 +53,8 @@ fn run(
     barred: &[Place],
     clock: &Clock,
 ) -> Result<Picked> {
-    let pivots = Pivots::new(space.candidates, space.engine, space.rows, gains, start, barred)?;
-    pivots.run(&|_| clock.ended())
+    let &SearchSpace { candidates, engine, rows, .. } = space;
+    Pivots::pick(candidates, engine, rows, gains, start, barred, &|_| clock.ended())
 }
 
 /// The start of a restart, which depends on the seed, its number and the best set so far; `None` if there is no such

@@ -31,8 +31,8 @@ pub(super) fn improve(
             return Ok(places);
         }
         let gains = PlainGains::new(engine, &rows);
-        let pivots = Pivots::new(candidates, engine, &rows, gains, &places, &[])?;
-        let added = pivots.run(&|_| clock.ended())?.places;
+        let ended = |_: &_| clock.ended();
+        let added = Pivots::pick(candidates, engine, &rows, gains, &places, &[], &ended)?.places;
         if added.is_empty() {
             return Ok(places);
         }

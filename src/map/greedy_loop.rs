@@ -1,0 +1,156 @@
+//! The loop of every greedy algorithm: the next item, until the counts are met or no item is worth it.
+
+use super::{Place, Termination};
+use crate::{
+    Result,
+    engine::{Demand, RemainingCounts},
+    model::Counts,
+};
+
+/// Dependent items after which a loop that was ended gives up to meet the counts.
+const PATIENCE: usize = 1000;
+
+/// What an algorithm picks from, and how it finds the next item.
+pub(super) trait Source {
+    /// Makes the next pick or several, or finds out that there is none.
+    fn step(&mut self, picks: &mut Picks<'_>) -> Result<Step>;
+
+    /// Takes the item with the largest last known gain that the counts need, without looking at all items.
+    fn step_in_haste(&mut self, picks: &mut Picks<'_>) -> Result<Haste>;
+}
+
+/// What a step came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Something was picked, removed or computed anew.
+    Made,
+    /// No item is left that is worth it.
+    Nothing,
+    /// Gains are too small for the precision in which they are kept.
+    Unclear,
+}
+
+/// What a step in haste came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Haste {
+    Picked,
+    Dependent,
+    Nothing,
+}
+
+/// The outcome of the loop.
+#[derive(Debug)]
+pub(super) struct Picked {
+    /// In order, without those given at the start.
+    pub(super) places: Vec<Place>,
+    /// ln of the gain of each.
+    pub(super) log_gains: Vec<f64>,
+    pub(super) termination: Termination,
+}
+
+/// The picks so far, and what the counts still take.
+#[derive(Debug)]
+pub(super) struct Picks<'c> {
+    counts: &'c Counts,
+    /// How many items of each group were picked.
+    taken: Vec<usize>,
+    /// The demand for another item of each group.
+    demands: Vec<Demand>,
+    picked: Picked,
+}
+
+impl<'c> Picks<'c> {
+    /// After so many items of each group.
+    pub(super) fn new(counts: &'c Counts, taken: Vec<usize>) -> Self {
+        let demands = counts.demands(&taken);
+        let picked = Picked { places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
+        Self { counts, taken, demands, picked }
+    }
+
+    /// Picks until every group is full, or none needs items and no gain is worthwhile, or `ended` returns a reason to stop:
+    /// then the counts are met in haste. Returns false if gains became unclear before.
+    pub(super) fn run(
+        &mut self,
+        source: &mut impl Source,
+        ended: &dyn Fn(&Picked) -> Option<Termination>,
+    ) -> Result<bool> {
+        while self.is_open() {
+            if let Some(termination) = ended(&self.picked) {
+                self.picked.termination = termination;
+                self.fill(source)?;
+                return Ok(true);
+            }
+            match source.step(self)? {
+                Step::Made => {}
+                Step::Nothing => break,
+                Step::Unclear => return Ok(false),
+            }
+        }
+        self.picked.termination = if self.counts.missing(&self.taken) > 0 {
+            Termination::RankExhausted
+        } else if self.counts.total().is_some() {
+            Termination::QuotaMet
+        } else {
+            Termination::GainNotPositive
+        };
+        Ok(true)
+    }
+
+    /// Meets the counts by the independent items with the largest last known gains.
+    fn fill(&mut self, source: &mut impl Source) -> Result<()> {
+        let mut dependent = 0;
+        while dependent < PATIENCE {
+            match source.step_in_haste(self)? {
+                Haste::Picked => {}
+                Haste::Dependent => dependent += 1,
+                Haste::Nothing => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a pick, and returns the groups that are full from now on.
+    pub(super) fn add(&mut self, place: Place, log_gain: f64) -> Vec<usize> {
+        self.picked.places.push(place);
+        self.picked.log_gains.push(log_gain);
+        self.taken[place.group] += 1;
+        let before = std::mem::take(&mut self.demands);
+        self.demands = self.counts.demands(&self.taken);
+        // A full group stays full.
+        let filled = |&group: &usize| self.demands[group] == Demand::Full && before[group] != Demand::Full;
+        (0..before.len()).filter(filled).collect()
+    }
+
+    /// Whether any group takes another item.
+    pub(super) fn is_open(&self) -> bool {
+        self.groups(Demand::Optional).next().is_some()
+    }
+
+    /// The groups with at least this demand.
+    pub(super) fn groups(&self, least: Demand) -> impl Iterator<Item = usize> {
+        (0..self.demands.len()).filter(move |&group| self.demands[group] >= least)
+    }
+
+    /// The groups that take no more items.
+    pub(super) fn full_groups(&self) -> impl Iterator<Item = usize> {
+        (0..self.demands.len()).filter(|&group| self.demands[group] == Demand::Full)
+    }
+
+    /// The demand for another item of each group.
+    pub(super) fn demands(&self) -> &[Demand] {
+        &self.demands
+    }
+
+    /// What the set still takes.
+    pub(super) fn remaining(&self) -> RemainingCounts {
+        self.counts.remaining(&self.taken)
+    }
+
+    pub(super) fn picked(&self) -> &Picked {
+        &self.picked
+    }
+
+    pub(super) fn into_picked(self) -> Picked {
+        self.picked
+    }
+}

@@ -1,7 +1,8 @@
 //! Draws and slates in batches, on the CPU and on a GPU; `cargo bench --bench devices`.
 //!
-//! Every line is one problem: what the host's own best way makes a second, and what a device makes in either precision
-//! once its shaders are compiled and its tables are there.
+//! Every line is one engine on one problem: the CPU, by the bound that a device takes and by the one that it chooses itself, and a
+//! device in either precision, once its shaders are compiled and its tables are there. Without a device with f64 there is
+//! nothing to compare.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! Memory-mapped slices: the one module of the library with unsafe code.
+//! Memory-mapped slices, with the unsafe code that they need.
 
 use std::{fs::File, io, marker::PhantomData, sync::Arc};
 

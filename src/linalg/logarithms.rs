@@ -1,4 +1,4 @@
-//! Sums in logarithms, without over- or underflow.
+//! Sums in logarithms, and the logistic function, without over- or underflow.
 
 /// ln Σ e^x; −∞ for no terms.
 pub(crate) fn log_sum(terms: &[f64]) -> f64 {

@@ -20,6 +20,7 @@ pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
         "device_again_seconds",
         "difference",
         "right",
+        "refused",
         "read_bytes_per_second",
         "submissions",
         "dispatches",
@@ -29,7 +30,7 @@ pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
         "uploaded_again_bytes",
     ])?;
     let rate = run.device.as_ref().map_or(String::new(), |(_, rate)| rate.to_string());
-    for Measured { size, task, cpu, device, .. } in &run.measured {
+    for Measured { size, task, cpu, device, refused, .. } in &run.measured {
         let sizes = [size.items, size.dims, size.k, size.parts].map(|size| size.to_string());
         let on_device = device.as_ref().map_or_else(Default::default, |device| {
             [
@@ -42,7 +43,7 @@ pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
         let mut record = sizes.to_vec();
         record.extend([(*task).to_owned(), cpu.as_secs_f64().to_string()]);
         record.extend(on_device);
-        record.push(rate.clone());
+        record.extend([refused.clone().unwrap_or_default(), rate.clone()]);
         record.extend(device.as_ref().map_or_else(Default::default, traffic));
         writer.write_record(record)?;
     }

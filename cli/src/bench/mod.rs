@@ -94,8 +94,15 @@ fn measure(size: Size, gpu: Option<&Gpu>, measured: &mut Vec<Measured>) -> Resul
         let (cpu, expected) = timed(3, || run(&case, &Engine::cpu()))?;
         let (device, refused) = match gpu.map(|gpu| on_device(size, gpu, run, &expected)).transpose() {
             Ok(device) => (device, None),
-            // What single precision cannot do is no reason to lose the other times.
-            Err(Failure::Library(error @ Error::IllConditioned { .. })) => (None, Some(error.to_string())),
+            // What a device cannot do is no reason to lose the other times.
+            Err(Failure::Library(
+                error @ (Error::IllConditioned { .. }
+                | Error::Device(
+                    DeviceProblem::SinglePrecision { .. }
+                    | DeviceProblem::NotFinite { .. }
+                    | DeviceProblem::Memory { .. },
+                )),
+            )) => (None, Some(error.to_string())),
             Err(error) => return Err(error),
         };
         measured.push(Measured { size, task: name, cpu, device, refused, bytes, operations });

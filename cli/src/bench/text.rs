@@ -114,3 +114,32 @@ fn crossovers(run: &Run) -> Vec<String> {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use partition_dpp::Engine;
+
+    use super::{super::data::Size, *};
+
+    #[test]
+    fn what_a_device_refuses_is_said() {
+        let size = Size { items: 10, dims: 5, k: 2, parts: 1 };
+        let refused = Measured {
+            size,
+            task: "log Z, marginals",
+            cpu: Duration::from_millis(3),
+            device: None,
+            refused: Some("too badly conditioned".to_owned()),
+            bytes: None,
+            operations: None,
+        };
+        let info = Engine::cpu().info();
+        let run = Run { measured: vec![refused], device: Some((info, 1e9)), threads: 1 };
+        let text = render(&run);
+        assert!(text.contains("0.0030") && text.contains(" refused "), "{text}");
+        assert!(
+            text.contains("refused   log Z, marginals (m = 10, n = 5): too badly conditioned\n"),
+            "{text}"
+        );
+    }
+}

@@ -68,6 +68,14 @@ impl Deref for Lease {
     }
 }
 
+impl Lease {
+    /// A buffer that is freed, rather than kept for reuse.
+    pub(super) fn for_one_use(mut self) -> Self {
+        self.free = None;
+        self
+    }
+}
+
 impl Drop for Lease {
     fn drop(&mut self) {
         let Some(free) = &self.free else { return };
@@ -216,6 +224,8 @@ impl Context {
         }
         let what = work.what;
         let submission = self.submit(work)?;
+        // Until it is unmapped it must not be used again.
+        let free = staging.free.take();
         let outcome = self.mapped(what, submission, &staging, total + RECEIPT, |view| {
             let (mut rest, mut found) = (view, Vec::with_capacity(parts.len()));
             for &(_, _, len) in &parts {
@@ -227,8 +237,8 @@ impl Context {
             let is_last = found.pop() == Some(&receipt[..]);
             is_last.then(|| read(&found))
         });
-        if outcome.is_err() {
-            staging.free = None;
+        if outcome.is_ok() {
+            staging.free = free;
         }
         let reason = || format!("it answered {what} without computing it");
         outcome?.ok_or_else(|| Error::Device(DeviceProblem::Lost { reason: reason() }))

@@ -174,10 +174,10 @@ pub(super) fn found(
         let mut work = context.work(WHAT);
         work.encoder.clear_buffer(&found, 0, Some(4));
         dispatch(&mut work, &found, slots)?;
-        context.downloaded(work, &[(&found, 0, bytes)], |found| {
-            let mut words = found[0].as_chunks().0.iter().map(|bytes| u32::from_ne_bytes(*bytes));
-            let count = words.next().unwrap_or(0);
-            (count, words.take(count.min(slots) as usize * (shape.size + 1)).collect())
+        context.downloaded(work, &[(&found, 0, bytes)], |read| {
+            let mut numbers = read[0].as_chunks().0.iter().map(|bytes| u32::from_ne_bytes(*bytes));
+            let count = numbers.next().unwrap_or(0);
+            (count, numbers.take(count.min(slots) as usize * (shape.size + 1)).collect())
         })
     };
     context.checked(WHAT, || {

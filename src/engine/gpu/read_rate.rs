@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::{
+    buffers::Lease,
     context::Context,
     pace::Load,
     range::QUAD,
@@ -28,12 +29,12 @@ const TIMES: usize = 3;
 /// passes that compute little.
 pub(super) fn read_rate(context: &Context) -> Result<f64> {
     context.checked("row_norms", || {
-        let mut rows = LEAST;
+        let (mut rows, most) = (LEAST, MOST.min(fit(context)));
         loop {
-            let passes = Passes::new(context, rows.min(fit(context)))?;
+            let passes = Passes::new(context, rows.min(most))?;
             // The first run compiles the shader.
             passes.seconds(1)?;
-            if rows >= MOST || passes.seconds(PASSES)? >= LONG_ENOUGH {
+            if rows >= most || passes.seconds(PASSES)? >= LONG_ENOUGH {
                 return passes.rate();
             }
             rows *= 4;
@@ -47,12 +48,12 @@ fn fit(context: &Context) -> usize {
     (fit / TILE).max(1) * TILE
 }
 
-/// Passes over rows of zeros.
+/// Passes over whatever the memory holds.
 struct Passes<'c> {
     context: &'c Context,
     tiles: usize,
     /// Rows, table, factors, and lengths.
-    buffers: [super::buffers::Lease; 4],
+    buffers: [Lease; 4],
 }
 
 impl<'c> Passes<'c> {
@@ -61,7 +62,7 @@ impl<'c> Passes<'c> {
         let table: Vec<u32> =
             (0..tiles).flat_map(|tile| [0, words(tile * TILE), words(TILE), words(tile * TILE)]).collect();
         let buffers = [
-            context.storage((rows * ROW) as u64),
+            context.storage((rows * ROW) as u64).for_one_use(),
             context.uploaded_words(&table),
             context.uploaded(&[1.0])?,
             context.reals(rows),
@@ -77,12 +78,12 @@ impl<'c> Passes<'c> {
             bytes: (TILE * (ROW + 8)) as f64,
         };
         let bindings: Vec<_> = buffers.iter().map(|buffer| buffer.as_entire_binding()).collect();
+        let start = Instant::now();
         let mut work = context.work("row_norms");
         for _ in 0..passes {
             let parameters = [words(*tiles), words(QUADS), 0];
             context.dispatch(&mut work, Shader::RowNorms.on(RowType::F32), &parameters, &bindings, load)?;
         }
-        let start = Instant::now();
         context.download(work, &[(&buffers[3], 0, 4)])?;
         Ok(start.elapsed().as_secs_f64())
     }

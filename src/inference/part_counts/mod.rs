@@ -14,9 +14,8 @@ use crate::{
     model::{FreeItems, GroundSet, accurately},
     polynomial::{
         generating_function::GeneratingFunction,
-        paper::characteristic::each_count,
         spectrum::TiltedSpectrum,
-        torus::{Torus, TorusPlan, default_node_budget},
+        torus::{Torus, TorusPlan, default_node_budget, each_count},
     },
 };
 

@@ -12,9 +12,8 @@ use crate::{
     polynomial::{
         fixed_size::fixed_size_values,
         generating_function::GeneratingFunction,
-        paper::characteristic::each_count,
         spectrum::TiltedSpectrum,
-        torus::{Torus, TorusPlan, eigen_node_budget},
+        torus::{Torus, TorusPlan, each_count, eigen_node_budget},
     },
 };
 

@@ -3,12 +3,6 @@
 use faer::c64;
 
 use super::CircleVandermonde;
-use crate::polynomial::{
-    DEFAULT_NODE_BUDGET,
-    generating_function::{GeneratingFunction, Reference},
-    spectrum::TiltedSpectrum,
-    torus::{Torus, TorusPlan},
-};
 use crate::{
     Error, Estimate, Features, Partition, Result,
     data::check_partition,
@@ -16,6 +10,12 @@ use crate::{
     model::{
         GroundSet,
         feasibility::{self, PartBasis},
+    },
+    polynomial::{
+        DEFAULT_NODE_BUDGET,
+        generating_function::{GeneratingFunction, Reference},
+        spectrum::TiltedSpectrum,
+        torus::{Torus, TorusPlan, each_count},
     },
 };
 
@@ -263,16 +263,4 @@ impl Torus {
         }
         Ok(system.solve(&all)?.into_iter().map(|c| c.re.max(0.0)).collect())
     }
-}
-
-/// Every vector of counts below `sizes`, in lexicographic order.
-pub(crate) fn each_count(sizes: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
-    (0..sizes.iter().product()).map(move |index: usize| {
-        let mut rest = index;
-        let mut counts = vec![0; sizes.len()];
-        for (count, size) in counts.iter_mut().zip(sizes).rev() {
-            (*count, rest) = (rest % size, rest / size);
-        }
-        counts
-    })
 }

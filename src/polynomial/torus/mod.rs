@@ -256,3 +256,15 @@ pub(crate) fn roots_of_unity(size: usize) -> Vec<c64> {
     // Conjugates are exactly conjugate.
     (0..size).map(|j| if 2 * j <= size { root(j) } else { root(size - j).conj() }).collect()
 }
+
+/// Every vector of counts below `sizes`, in lexicographic order.
+pub(crate) fn each_count(sizes: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
+    (0..sizes.iter().product()).map(move |index: usize| {
+        let mut rest = index;
+        let mut counts = vec![0; sizes.len()];
+        for (count, size) in counts.iter_mut().zip(sizes).rev() {
+            (*count, rest) = (rest % size, rest / size);
+        }
+        counts
+    })
+}

@@ -1,7 +1,6 @@
 //! Algorithm 2 of Kathuria and Deshpande (2016): one pick after another from conditional probabilities, whose coefficients are
 //! interpolated from nodes on the torus. `interpolation` shares the work of all candidates, `per_candidate` does as the paper
-//! does. Where rejection costs less, and no quota is known where it does not, [`Method::Auto`](super::Method::Auto) draws by
-//! rejection.
+//! does. [`Method::Auto`](super::Method::Auto) draws by rejection where that costs less; no quota is known where it does not.
 
 mod conditionals;
 mod device_nodes;

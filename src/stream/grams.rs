@@ -63,15 +63,6 @@ pub struct Grams {
     batches: Vec<u64>,
 }
 
-/// What is known of a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PartRows<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// The number of its rows.
-    pub rows: u64,
-}
-
 /// The sum over the rows of a part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PartSum {
@@ -216,10 +207,10 @@ impl Grams {
         self.parts.values().fold(0, |rows, part| rows.saturating_add(part.rows))
     }
 
-    /// The parts in the order of their names, as text.
+    /// The name of every part with its number of rows, in the order of the names as text.
     #[must_use]
-    pub fn parts(&self) -> impl ExactSizeIterator<Item = PartRows<'_>> {
-        self.parts.iter().map(|(name, part)| PartRows { name, rows: part.rows })
+    pub fn parts(&self) -> impl ExactSizeIterator<Item = (&str, u64)> {
+        self.parts.iter().map(|(name, part)| (name.as_str(), part.rows))
     }
 
     /// A quota of these parts by their names, as [`Quota::named`]: parts that are not named get no items.

@@ -33,7 +33,7 @@ mod trials;
 
 pub use batch::Batch;
 pub use frame::Frame;
-pub use grams::{Grams, PartRows};
+pub use grams::Grams;
 pub use leverages::Leverages;
 pub use marginals::Marginals;
 pub use plan::Plan;

@@ -53,10 +53,7 @@ fn order_and_tree_change_only_rounding() {
     for order in [[5, 4, 3, 2, 1, 0], [2, 0, 5, 3, 1, 4]] {
         for grams in [merged(&order), tree(&order)] {
             assert_eq!(grams.rows(), first.rows());
-            assert_eq!(
-                grams.parts().map(|part| (part.name.to_owned(), part.rows)).collect::<Vec<_>>(),
-                first.parts().map(|part| (part.name.to_owned(), part.rows)).collect::<Vec<_>>()
-            );
+            assert_eq!(grams.parts().collect::<Vec<_>>(), first.parts().collect::<Vec<_>>());
             for (found, expected) in entries(&grams).iter().zip(&expected) {
                 assert!((found - expected).abs() < 1e-8 * expected, "{order:?}: {found} {expected}");
             }

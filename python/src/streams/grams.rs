@@ -71,7 +71,7 @@ impl Grams {
     #[getter]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let parts = PyDict::new(py);
-        self.0.parts().try_for_each(|part| parts.set_item(part.name, part.rows))?;
+        self.0.parts().try_for_each(|(name, rows)| parts.set_item(name, rows))?;
         Ok(parts)
     }
 

@@ -154,7 +154,7 @@ struct Problem {
 
 /// So many that whitened rows are not kept on the host.
 const MANY: usize = 600_000;
-const ITEMS: usize = 20_000;
+const ITEMS: usize = 6_000;
 const DIMS: usize = 16;
 const PARTS: usize = 4;
 
@@ -306,17 +306,18 @@ fn swaps_are_a_wait_and_a_few_bytes_each() {
 fn many_swaps_are_a_few_waits() {
     for precision in PRECISIONS {
         let Some(gpu) = open(&patient(precision), "graphics device") else { return };
-        let (features, partition) = corners(1_000, 70, apart);
+        let (features, partition) = corners(400, 70, apart);
         let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
-        let first = LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap();
+        // The rows go up with it.
         let greedy = traffic_of(&gpu, || drop(Greedy::default().solve(&dpp, &gpu.engine()).unwrap()));
-        let traffic = traffic_of(&gpu, || {
-            assert_eq!(LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap().subset, first.subset);
-        }) - greedy;
-        let swaps = first.stats.swaps;
+        let mut found = None;
+        let search = || found = Some(LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap());
+        let traffic = traffic_of(&gpu, search) - greedy;
+        let found = found.unwrap();
+        let swaps = found.stats.swaps;
         println!("{precision}: {swaps} swaps, {traffic:?}, {greedy:?}");
         assert!(swaps >= 70, "{swaps}");
-        assert_eq!(first.subset, LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap().subset);
+        assert_eq!(found.subset, LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap().subset);
         // Swaps, the first few by themselves; the best swap of numbers computed anew; the items that matter.
         assert!(traffic.waits <= 2 + swaps / 64 + 3, "{traffic:?}");
         assert!(traffic.downloaded <= 64 * swaps + (1 << 15), "{traffic:?}");

@@ -7,7 +7,7 @@ use crate::{
     model::Counts,
 };
 
-/// Dependent items after which a loop that was ended gives up to meet the counts.
+/// Dependent items after which filling gives up.
 const PATIENCE: usize = 1000;
 
 /// What an algorithm picks from, and how it finds the next item.
@@ -16,10 +16,10 @@ pub(super) trait Source {
     fn step(&mut self, picks: &mut Picks<'_>) -> Result<Step>;
 
     /// Takes the item with the largest last known gain that the counts need, without looking at all items.
-    fn step_in_haste(&mut self, picks: &mut Picks<'_>) -> Result<Haste>;
+    fn fill_one(&mut self, picks: &mut Picks<'_>) -> Result<FillStep>;
 }
 
-/// What a step came to.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Something was picked, removed or computed anew.
@@ -30,9 +30,9 @@ pub(super) enum Step {
     Unclear,
 }
 
-/// What a step in haste came to.
+/// The outcome of filling one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Haste {
+pub(super) enum FillStep {
     Picked,
     Dependent,
     Nothing,
@@ -67,8 +67,8 @@ impl<'c> Picks<'c> {
         Self { counts, taken, demands, picked }
     }
 
-    /// Picks until every group is full, or none needs items and no gain is worthwhile, or `ended` returns a reason to stop:
-    /// then the counts are met in haste. Returns false if gains became unclear before.
+    /// Picks until every group is full, or none needs items and no gain is worthwhile. If `ended` returns a reason to stop,
+    /// the places that the counts still need are filled by last known gains. Returns false if gains became unclear first.
     pub(super) fn run(
         &mut self,
         source: &mut impl Source,
@@ -100,10 +100,10 @@ impl<'c> Picks<'c> {
     fn fill(&mut self, source: &mut impl Source) -> Result<()> {
         let mut dependent = 0;
         while dependent < PATIENCE {
-            match source.step_in_haste(self)? {
-                Haste::Picked => {}
-                Haste::Dependent => dependent += 1,
-                Haste::Nothing => break,
+            match source.fill_one(self)? {
+                FillStep::Picked => {}
+                FillStep::Dependent => dependent += 1,
+                FillStep::Nothing => break,
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::{
     Candidates, Place, Termination,
-    greedy_loop::{Haste, Picked, Picks, Source, Step},
+    greedy_loop::{FillStep, Picked, Picks, Source, Step},
 };
 use crate::{
     Result,
@@ -215,11 +215,11 @@ impl<G: Gains> Source for Pivots<'_, G> {
         Ok(Step::Made)
     }
 
-    fn step_in_haste(&mut self, picks: &mut Picks<'_>) -> Result<Haste> {
+    fn fill_one(&mut self, picks: &mut Picks<'_>) -> Result<FillStep> {
         let Some(NextPick { place, .. }) = self.best(picks, Demand::Needed)? else {
-            return Ok(Haste::Nothing);
+            return Ok(FillStep::Nothing);
         };
-        Ok(if self.take(picks, place) { Haste::Picked } else { Haste::Dependent })
+        Ok(if self.take(picks, place) { FillStep::Picked } else { FillStep::Dependent })
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
     range::QUAD,
     resident::TILE,
     shaders::{RowType, Shader},
+    stored::rows_per_binding,
     words,
 };
 use crate::Result;
@@ -29,7 +30,7 @@ const TIMES: usize = 3;
 /// passes that compute little.
 pub(super) fn read_rate(context: &Context) -> Result<f64> {
     context.checked("row_norms", || {
-        let (mut rows, most) = (LEAST, MOST.min(fit(context)));
+        let (mut rows, most) = (LEAST, MOST.min(rows_per_binding(context, ROW)).max(TILE));
         loop {
             let passes = Passes::new(context, rows.min(most))?;
             // The first run compiles the shader.
@@ -40,12 +41,6 @@ pub(super) fn read_rate(context: &Context) -> Result<f64> {
             rows *= 4;
         }
     })
-}
-
-/// The rows that fit into a binding.
-fn fit(context: &Context) -> usize {
-    let fit = usize::try_from(context.largest_binding).unwrap_or(usize::MAX) / ROW;
-    (fit / TILE).max(1) * TILE
 }
 
 /// Passes over whatever the memory holds.

@@ -3,7 +3,7 @@
 use super::{
     super::{
         Greedy, LazyGreedy, Place, Solution, Solver, Stats, Termination,
-        greedy_loop::{self, Haste, Picks, Source, Step},
+        greedy_loop::{self, FillStep, Picks, Source, Step},
         watch::Clock,
     },
     KernelModel, NOTHING,
@@ -66,12 +66,12 @@ impl Solver<KernelModel<'_>> for LazyGreedy {
 
 /// A greedy set, with the included items in its factor.
 #[derive(Debug)]
-pub(super) struct Picked<'k> {
+pub(super) struct Factored<'k> {
     pub(super) factor: Factor<'k>,
     pub(super) picked: greedy_loop::Picked,
 }
 
-impl Picked<'_> {
+impl Factored<'_> {
     pub(super) fn solution(self, model: &KernelModel<'_>) -> Solution {
         let greedy_loop::Picked { places, log_gains, termination } = self.picked;
         let stats = Stats { gains: log_gains, ..Stats::default() };
@@ -121,31 +121,31 @@ impl KernelModel<'_> {
 }
 
 /// The greedy set of a model.
-pub(super) fn pick<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Picked<'k>> {
+pub(super) fn pick<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Factored<'k>> {
     let items: usize = model.groups.iter().map(Vec::len).sum();
     let bytes =
         items.saturating_mul(model.included().len() + model.counts.most).saturating_mul(size_of::<f64>());
     if bytes > SMALL { in_single(model, update, clock) } else { in_double(model, update, clock) }
 }
 
-fn in_double<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Picked<'k>> {
+fn in_double<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Factored<'k>> {
     let mut picks = model.no_picks();
     let factor = model.included_factor(model.counts.most)?;
-    let factor = Candidates::<f64>::new(model, factor, &picks, update).run(&mut picks, clock)?.0;
-    Ok(Picked { factor, picked: picks.into_picked() })
+    let factor = ColumnPivots::<f64>::new(model, factor, &picks, update).run(&mut picks, clock)?.0;
+    Ok(Factored { factor, picked: picks.into_picked() })
 }
 
 /// With coefficients in f32 as long as they are accurate enough.
-fn in_single<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Picked<'k>> {
+fn in_single<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Factored<'k>> {
     let mut picks = model.no_picks();
     let factor = model.included_factor(model.counts.most)?;
     let (mut factor, is_done) =
-        Candidates::<f32>::new(model, factor, &picks, update).run(&mut picks, clock)?;
+        ColumnPivots::<f32>::new(model, factor, &picks, update).run(&mut picks, clock)?;
     if !is_done {
         // All coefficients are computed again, as items are visited.
-        factor = Candidates::<f64>::new(model, factor, &picks, update).run(&mut picks, clock)?.0;
+        factor = ColumnPivots::<f64>::new(model, factor, &picks, update).run(&mut picks, clock)?.0;
     }
-    Ok(Picked { factor, picked: picks.into_picked() })
+    Ok(Factored { factor, picked: picks.into_picked() })
 }
 
 /// The item to pick.
@@ -159,7 +159,7 @@ struct Best {
 }
 
 /// The items that can be picked, and the factor of those that were.
-struct Candidates<'m, 'k, T> {
+struct ColumnPivots<'m, 'k, T> {
     model: &'m KernelModel<'k>,
     update: Update,
     factor: Factor<'k>,
@@ -169,7 +169,7 @@ struct Candidates<'m, 'k, T> {
     next: NextRow,
 }
 
-impl<'m, 'k, T: FeatureScalar> Candidates<'m, 'k, T> {
+impl<'m, 'k, T: FeatureScalar> ColumnPivots<'m, 'k, T> {
     fn new(model: &'m KernelModel<'k>, factor: Factor<'k>, picks: &Picks<'_>, update: Update) -> Self {
         let mut gains = Gains::new(model, model.included().len() + model.counts.most);
         picks.picked().places.iter().for_each(|&place| gains.remove(place));
@@ -264,7 +264,7 @@ impl<'m, 'k, T: FeatureScalar> Candidates<'m, 'k, T> {
     }
 }
 
-impl<T: FeatureScalar> Source for Candidates<'_, '_, T> {
+impl<T: FeatureScalar> Source for ColumnPivots<'_, '_, T> {
     fn step(&mut self, picks: &mut Picks<'_>) -> Result<Step> {
         if self.factor.len() >= self.factor.kernel().rank_at_most() {
             return Ok(Step::Nothing);
@@ -286,15 +286,15 @@ impl<T: FeatureScalar> Source for Candidates<'_, '_, T> {
         Ok(Step::Made)
     }
 
-    fn step_in_haste(&mut self, picks: &mut Picks<'_>) -> Result<Haste> {
+    fn fill_one(&mut self, picks: &mut Picks<'_>) -> Result<FillStep> {
         self.rescale(picks);
         let demands = picks.demands();
         let Some(place) = self.gains.last_known(|group| demands[group] == Demand::Needed) else {
-            return Ok(Haste::Nothing);
+            return Ok(FillStep::Nothing);
         };
         let item = self.model.item(place);
         let residual = self.factor.residual(item, self.model.diagonal[item], &mut self.next)?;
-        Ok(if self.take(picks, place, residual) { Haste::Picked } else { Haste::Dependent })
+        Ok(if self.take(picks, place, residual) { FillStep::Picked } else { FillStep::Dependent })
     }
 }
 
@@ -325,8 +325,8 @@ mod tests {
             let double = in_double(&model, Update::Needed, &clock).unwrap();
             let mut single = model.no_picks();
             let factor = model.included_factor(picks).unwrap();
-            let candidates = Candidates::<f32>::new(&model, factor, &single, Update::Needed);
-            handed_over += usize::from(!candidates.run(&mut single, &clock).unwrap().1);
+            let pivots = ColumnPivots::<f32>::new(&model, factor, &single, Update::Needed);
+            handed_over += usize::from(!pivots.run(&mut single, &clock).unwrap().1);
             for update in [Update::Every, Update::Needed] {
                 let found = in_single(&model, update, &clock).unwrap();
                 assert_eq!(found.picked.places.len(), picks, "{kernel:?}");

@@ -3,7 +3,7 @@
 use super::{
     super::{LocalSearch, Solution, Solver, Stats, Termination, watch::Clock},
     KernelModel,
-    greedy::{Picked, pick},
+    greedy::{Factored, pick},
     swaps::Swaps,
     visits::Update,
 };
@@ -36,7 +36,7 @@ impl Solver<KernelModel<'_>> for LocalSearch {
     }
 }
 
-fn climb(model: &KernelModel<'_>, greedy: Picked<'_>, epsilon: f64, clock: &Clock) -> Result<Solution> {
+fn climb(model: &KernelModel<'_>, greedy: Factored<'_>, epsilon: f64, clock: &Clock) -> Result<Solution> {
     let mut stats = Stats { gains: greedy.picked.log_gains, ..Stats::default() };
     let improves = |ratio: f64| ratio - 1.0 > epsilon / model.counts.most.max(1) as f64;
     let (mut places, mut factor) = (greedy.picked.places, greedy.factor);

@@ -197,6 +197,7 @@ fn planted_faults_are_noticed() {
         ("parts[part + 1u].x <= trial.position", "parts[part + 1u].x < trial.position"),
         ("sh_state = REJECTED;", ""),
         ("if trial.threshold + margin < trial.square {", "if trial.threshold < 2.0 * trial.square {"),
+        ("if trial.threshold + margin < trial.square {", "if trial.square > margin {"),
         ("= sh_picks[s];", "= sh_picks[0];"),
     ] {
         let Some(gpu) = patched(Precision::F32, from, to) else { return };

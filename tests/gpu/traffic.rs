@@ -146,7 +146,7 @@ fn fifty_picks_are_three_submissions() {
     }
 }
 
-/// A quota of three items for each of four parts.
+/// A quota of two items for each of four parts.
 struct Problem {
     features: Features,
     partition: Partition,
@@ -167,7 +167,7 @@ impl Problem {
     }
 
     fn model(&self) -> PartitionDpp {
-        let quota = Quota::new(&self.partition, [3; PARTS]).unwrap();
+        let quota = Quota::new(&self.partition, [2; PARTS]).unwrap();
         PartitionDpp::new(&self.features, &self.partition, &quota).unwrap()
     }
 }
@@ -306,7 +306,7 @@ fn swaps_are_a_wait_and_a_few_bytes_each() {
 fn many_swaps_are_a_few_waits() {
     for precision in PRECISIONS {
         let Some(gpu) = open(&patient(precision), "graphics device") else { return };
-        let (features, partition) = corners(400, 70, apart);
+        let (features, partition) = corners(210, 70, apart);
         let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
         // The rows go up with it.
         let greedy = traffic_of(&gpu, || drop(Greedy::default().solve(&dpp, &gpu.engine()).unwrap()));

@@ -14,7 +14,7 @@ use crate::common::{
     stats,
 };
 
-const DRAWS: u64 = 15_000;
+const DRAWS: u64 = 5_000;
 /// More than there are χ² tests in this file.
 const CHECKS: f64 = 1000.0;
 
@@ -246,7 +246,7 @@ fn draws_that_forget_a_condition_are_rejected() {
     assert!(p_value(&free.sampler(Method::Rejection, &Engine::cpu()).unwrap(), &given) < 1e-12);
     // Given other items as well, looking only at sets that hold item 0.
     let sampler = free.clone().excluding(&[5]).unwrap().sampler(Method::Rejection, &Engine::cpu()).unwrap();
-    let samples = sampler.sample_many(20 * DRAWS, 7);
+    let samples = sampler.sample_many(60 * DRAWS, 7);
     let sets: Vec<&[usize]> =
         samples.subsets().iter().map(Subset::as_slice).filter(|set| set.contains(&0)).collect();
     assert!(sets.len() > 10_000);

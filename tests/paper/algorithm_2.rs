@@ -22,9 +22,9 @@ fn draws_follow_the_law() {
             }
             let sampler = dpp.sampler(method, &Engine::cpu()).unwrap();
             let samples = with_threads(2, || sampler.sample_many(draws, 5));
-            let again = with_threads(2, || sampler.sample_many(draws, 5));
+            let again = with_threads(1, || sampler.sample_many(50, 5));
             assert_eq!(
-                samples.subsets(),
+                &samples.subsets()[..50],
                 again.subsets(),
                 "{method} of {}: threads change the draws",
                 case.name

@@ -89,7 +89,7 @@ pub(super) fn copies() -> Problem {
         labels: (0..items).map(|item| item % (items / 4) % 3).collect(),
         ranges: vec![CountRange::from(0..=3); 3],
         size: 5,
-        requests: requests(items, 120, 80, 5),
+        requests: requests(items, 120, 32, 5),
         not_for_devices: 0,
     };
     // Of equal scores, in any order, and some items twice.
@@ -114,8 +114,8 @@ fn near_copies() -> Problem {
         labels: (0..items).map(|item| item % 2).collect(),
         ranges: vec![CountRange::from(0..=3); 2],
         size: 4,
-        requests: requests(items, 100, 60, 13),
-        not_for_devices: 60,
+        requests: requests(items, 100, 24, 13),
+        not_for_devices: 24,
     };
     problem.requests.iter_mut().for_each(|request| request.scores.clear());
     problem
@@ -123,7 +123,7 @@ fn near_copies() -> Problem {
 
 /// Copies whose scores differ by parts in 10⁹.
 fn near_scores() -> Problem {
-    let mut problem = Problem { name: "near scores", not_for_devices: 80, ..copies() };
+    let mut problem = Problem { name: "near scores", not_for_devices: 32, ..copies() };
     for request in &mut problem.requests {
         request.candidates.truncate(120);
         let score = |item: &u32| 1e-9 * (item / 100) as f32;
@@ -134,7 +134,7 @@ fn near_scores() -> Problem {
 
 /// Rows whose entries are those of others in another order: they are as long, but for rounding.
 fn turned() -> Problem {
-    let mut problem = Problem { name: "turned", not_for_devices: 80, ..copies() };
+    let mut problem = Problem { name: "turned", not_for_devices: 32, ..copies() };
     let (items, dims) = (400, 9);
     let mut values: Vec<f32> =
         rows(items / 4, dims, 14).into_iter().map(|x| x as f32).collect::<Vec<_>>().repeat(4);
@@ -171,14 +171,14 @@ fn exact() -> Problem {
         labels: (0..items).map(|item| item % 4).collect(),
         ranges: [3, 1, 0, 2].map(|count| CountRange::from(count..=count)).into(),
         size: 6,
-        requests: requests(items, 90, 80, 10),
+        requests: requests(items, 90, 32, 10),
         not_for_devices: 0,
     }
 }
 
 /// What has no answer, or is not for devices: every second of some requests.
 fn mixed() -> Problem {
-    let mut problem = Problem { name: "mixed", ..service(120) };
+    let mut problem = Problem { name: "mixed", ..service(48) };
     let few: Vec<u32> = (0..2_000).filter(|item| item * item % 31 % 8 > 2).take(60).collect();
     for (at, request) in problem.requests.iter_mut().enumerate() {
         match at % 12 {
@@ -191,7 +191,7 @@ fn mixed() -> Problem {
             _ => {}
         }
     }
-    problem.not_for_devices = 50;
+    problem.not_for_devices = 20;
     problem
 }
 
@@ -214,7 +214,7 @@ fn dependent() -> Problem {
 
 /// Scores far apart, of which the largest cannot be picked: the weights of others have no digits left.
 fn tiny() -> Problem {
-    let mut problem = Problem { name: "tiny weights", ..service(60) };
+    let mut problem = Problem { name: "tiny weights", ..service(24) };
     problem.ranges[7] = CountRange::from(0..=0);
     for (at, request) in problem.requests.iter_mut().enumerate() {
         for (candidate, score) in request.candidates.iter().zip(&mut request.scores) {
@@ -223,7 +223,7 @@ fn tiny() -> Problem {
             }
         }
     }
-    problem.not_for_devices = 45;
+    problem.not_for_devices = 18;
     problem
 }
 
@@ -261,7 +261,7 @@ fn short() -> Problem {
     let (items, dims) = (2_000, 24);
     let mut values = rows(items, dims, 15);
     values[dims..].iter_mut().for_each(|x| *x *= 1e-7);
-    Problem { name: "short rows", features: Features::from_rows(items, dims, values).unwrap(), ..service(60) }
+    Problem { name: "short rows", features: Features::from_rows(items, dims, values).unwrap(), ..service(24) }
 }
 
 /// Requests of neighbours, and of items from everywhere.
@@ -278,7 +278,7 @@ pub(super) fn in_chunks() -> Problem {
 
 pub(super) fn problems() -> Vec<Problem> {
     vec![
-        service(80),
+        service(32),
         copies(),
         exact(),
         mixed(),
@@ -290,12 +290,12 @@ pub(super) fn problems() -> Vec<Problem> {
         large_scores(),
         nearest_scores(),
         short(),
-        shaped("one pick", [8, 1, 1, 5], 60),
-        shaped("all candidates", [12, 2, 6, 6], 60),
-        shaped("a whole tile", [7, 3, 4, 256], 20),
-        shaped("one more than a tile", [33, 3, 9, 257], 20),
-        shaped("several tiles", [5, 3, 4, 800], 20),
-        shaped("many columns", [300, 5, 20, 60], 10),
-        shaped("many parts", [20, 256, 9, 150], 20),
+        shaped("one pick", [8, 1, 1, 5], 24),
+        shaped("all candidates", [12, 2, 6, 6], 24),
+        shaped("a whole tile", [7, 3, 4, 256], 8),
+        shaped("one more than a tile", [33, 3, 9, 257], 8),
+        shaped("several tiles", [5, 3, 4, 800], 8),
+        shaped("many columns", [300, 5, 20, 60], 4),
+        shaped("many parts", [20, 256, 9, 150], 8),
     ]
 }

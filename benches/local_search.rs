@@ -7,7 +7,7 @@ mod common;
 
 use std::{hint::black_box, sync::Mutex};
 
-use common::{paired_ratio, report_time, threads, timed};
+use common::{gaussian, paired_ratio, report_time, singles, threads, timed};
 use faer::Mat;
 use partition_dpp::{
     Engine, Features, KDpp,
@@ -15,8 +15,6 @@ use partition_dpp::{
     map::{LazyGreedy, LocalSearch, Solver},
 };
 use pulp::{Arch, Simd, WithSimd};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 const ITEMS: usize = 1_000_000;
@@ -24,16 +22,6 @@ const DIMS: usize = 64;
 const K: usize = 50;
 /// Items of a task, as in the engine.
 const TASK: usize = 8192;
-
-/// Standard normal deviates (Box–Muller).
-fn gaussian(count: usize) -> Vec<f32> {
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let normal = |_| {
-        let (u, v): (f32, f32) = (1.0 - rng.random::<f32>(), rng.random());
-        (-2.0 * u.ln()).sqrt() * (std::f32::consts::TAU * v).cos()
-    };
-    (0..count).map(normal).collect()
-}
 
 /// Sums the values, and multiplies the table by a number.
 struct Floor<'a> {
@@ -108,7 +96,7 @@ impl<'a> Swap<'a> {
 }
 
 fn main() {
-    let values = gaussian(ITEMS * DIMS);
+    let values = singles(gaussian(ITEMS, DIMS));
     let features = Features::from_rows(ITEMS, DIMS, &values).unwrap();
     let table = Mutex::new(vec![1.0; ITEMS * K]);
     let swap = Swap::new(&features);

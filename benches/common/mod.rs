@@ -7,6 +7,7 @@ use criterion::Criterion;
 use partition_dpp::{Features, Partition};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
 
 /// Gaussian-like features, m×n, f32.
 pub(crate) fn features(items: usize, dims: usize) -> Vec<f32> {
@@ -14,16 +15,9 @@ pub(crate) fn features(items: usize, dims: usize) -> Vec<f32> {
     (0..items * dims).map(|_| (0..4).map(|_| rng.random::<f32>() - 0.5).sum()).collect()
 }
 
-/// Standard Gaussian features, m×n (Box and Muller).
+/// Standard Gaussian features, m×n.
 pub(crate) fn gaussian(items: usize, dims: usize) -> Vec<f64> {
-    let mut rng = ChaCha8Rng::seed_from_u64(items as u64);
-    let pair = |_| {
-        let (radius, angle): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
-        let (sine, cosine) = (std::f64::consts::TAU * angle).sin_cos();
-        let radius = (-2.0 * radius.ln()).sqrt();
-        [radius * cosine, radius * sine]
-    };
-    (0..(items * dims).div_ceil(2)).flat_map(pair).take(items * dims).collect()
+    ChaCha8Rng::seed_from_u64(items as u64).sample_iter(StandardNormal).take(items * dims).collect()
 }
 
 /// Gaussian rows around a centre of every part of [`labels`], as far from zero as rows are from it; m×n, f32.

@@ -28,7 +28,7 @@ impl Source {
         self.0.random_range(0..count)
     }
 
-    /// Standard normal (Box–Muller).
+    /// Standard normal, by Box and Muller for ever: tests name problems by their seeds.
     fn normal(&mut self) -> f64 {
         let (u, v): (f64, f64) = (1.0 - self.0.random::<f64>(), self.0.random());
         (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()

@@ -8,6 +8,7 @@ use partition_dpp::{
     map::{BranchAndBound, Certificate, Greedy, Objective, Solution, Solver, Termination, UpperBound},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
+use rand_distr::StandardNormal;
 
 /// Of the solver.
 const TOLERANCE: f64 = 1e-6;
@@ -47,8 +48,7 @@ struct Numbers(StdRng);
 
 impl Numbers {
     fn normal(&mut self) -> f64 {
-        let (u, v): (f64, f64) = (1.0 - self.0.random::<f64>(), self.0.random());
-        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+        self.0.sample(StandardNormal)
     }
 
     fn below(&mut self, end: usize) -> usize {

@@ -1,5 +1,8 @@
 //! `--method estimated`.
 
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
 use serde_json::{Value, json};
 
 use super::support::{DEAD_LINE, Folder, seconds};
@@ -121,13 +124,9 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn heavy_weights_have_ways_out() {
     let folder = Folder::new();
-    let (size, mut rows, mut labels, mut state) = (48, String::new(), "part\n".to_owned(), 1_u64);
-    let mut uniform = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    };
-    for edge in 0..size * size {
-        let normal = (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+    let (size, mut rows, mut labels) = (48, String::new(), "part\n".to_owned());
+    let normals = ChaCha8Rng::seed_from_u64(1).sample_iter::<f64, _>(StandardNormal);
+    for (edge, normal) in normals.take(size * size).enumerate() {
         let cells =
             (0..size).map(|right| if right == edge % size { normal.exp().to_string() } else { "0".into() });
         rows.push_str(&(cells.collect::<Vec<_>>().join(",") + "\n"));

@@ -10,6 +10,8 @@ use plotters::{
     prelude::{Circle, DrawingBackend, WHITE},
     style::Color,
 };
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use self::{projection::Projection, scatter::MOST_LABELS};
 use crate::{
@@ -154,16 +156,8 @@ fn background_items(features: &Features) -> Vec<usize> {
     if items <= MOST_DOTS {
         return (0..items).collect();
     }
-    let keep = MOST_DOTS as f64 / items as f64;
-    (0..items).filter(|&item| (scramble(item as u64) >> 11) as f64 / (1_u64 << 53) as f64 <= keep).collect()
-}
-
-/// The finaliser of `SplitMix64`.
-fn scramble(number: u64) -> u64 {
-    let z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    (0..items).filter(|_| rng.random_bool(MOST_DOTS as f64 / items as f64)).collect()
 }
 
 fn subtitle(shown_as: &str, chosen: usize, shown: usize, items: usize) -> String {

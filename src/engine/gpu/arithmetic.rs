@@ -1,6 +1,9 @@
 //! The accuracy of a device's f64, which is tested when the device is opened: Vulkan guarantees division in single
 //! precision only.
 
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
 use super::{context::Context, pace::Load, shaders::Shader, words};
 use crate::Result;
 
@@ -87,16 +90,8 @@ fn pairs() -> Vec<[f64; 2]> {
         [16_777_217.0, 16_777_219.0],
         [std::f64::consts::PI, std::f64::consts::E],
     ];
-    // Weyl's sequence, mixed: digits and powers of two from its upper and lower half.
-    let mut state = 0_u64;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let digits = 1.0 + (mixed >> 12) as f64 * 2_f64.powi(-52);
-        let exponent = i32::from((mixed & 0xff) as u8) - 128;
-        digits * 2_f64.powi(exponent)
-    };
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    let mut next = || rng.random_range(1.0..2.0) * 2_f64.powi(rng.random_range(-128..128));
     pairs.extend((0..ARBITRARY).map(|_| [next(), -next()]));
     pairs
 }

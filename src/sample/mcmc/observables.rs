@@ -27,7 +27,7 @@ impl Observables {
         let slots = slots.collect();
         let mut rng = ChaCha8Rng::seed_from_u64(0);
         let direction = (0..dims).map(|_| {
-            // Box and Muller.
+            // Box and Muller. Automatic thinning depends on these numbers, and so do the draws of a seed.
             let (radius, angle): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
             (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
         });

@@ -143,7 +143,7 @@ fn planted_faults_are_found() {
             let mut share = honest.clone();
             share[1][(dim - 1, dim / 2)] += 1e-8;
             let mut row = rows.clone();
-            row[3 * dim + dim / 2] += 1e-8;
+            row[3 * dim + dim / 2] += 1e-7;
             let faults = [ratio(&honest, &conjugated, &rows), ratio(&share, &phases, &rows)];
             worst.extend(faults);
             worst.push(ratio(&honest, &phases, &row));

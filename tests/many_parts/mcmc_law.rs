@@ -45,10 +45,10 @@ fn stationary_law_on_known_answers() {
             .with_other_sets(OtherSetMoves::Every(1))
             .with_thin(Thinning::Sweeps(6))
             .with_blocks(2);
-        let drawn = dpp.chains(&others, &Engine::cpu()).unwrap().run(10_000, 6);
+        let drawn = dpp.chains(&others, &Engine::cpu()).unwrap().run(5_000, 6);
         let p = chi_square_p(sets(drawn.subsets()), &law);
         assert!(p > stats::ALPHA / CHECKS, "{} with other sets: p = {p:e}", case.name);
-        let samples = dpp.chains(&apart(), &Engine::cpu()).unwrap().run(10_000, 5);
+        let samples = dpp.chains(&apart(), &Engine::cpu()).unwrap().run(5_000, 5);
         let p = chi_square_p(sets(samples.subsets()), &law);
         let diagnostics = samples.diagnostics().unwrap();
         println!("{}: p = {p:.3}, R̂ {:.4}", case.name, diagnostics.worst_r_hat());

@@ -341,18 +341,12 @@ fn values_are_pinned() {
     let labels: Vec<usize> = (0..500).map(|i| i % 4).collect();
     let (partition, quota) = parts(&labels, &[1, 2, 2, 1]);
     let solution = solve(&PartitionDpp::new(&features, &partition, &quota).unwrap(), "pinned");
-    assert_eq!(
-        format!("{} {:.9}", solution.subset, solution.log_det),
-        "114 129 162 181 383 464 17.354456375"
-    );
+    assert_eq!(format!("{} {:.9}", solution.subset, solution.log_det), "18 156 319 362 437 453 18.084478035");
     let solution = solve(&KDpp::new(&features, 6).unwrap(), "pinned");
-    assert_eq!(
-        format!("{} {:.9}", solution.subset, solution.log_det),
-        "129 162 272 304 452 464 17.964720020"
-    );
+    assert_eq!(format!("{} {:.9}", solution.subset, solution.log_det), "7 18 156 319 335 437 18.425632762");
     let solution = solve(&Dpp::new(&features).unwrap(), "pinned");
     assert_eq!(
         format!("{} {:.9}", solution.subset, solution.log_det),
-        "54 129 159 162 267 272 304 409 452 464 27.474174771"
+        "7 18 156 311 319 335 436 437 453 495 28.022966699"
     );
 }

@@ -1,95 +1,75 @@
 //! The two leading principal components of the features.
 
-use nalgebra::{DMatrix, DVector, SymmetricEigen};
+use faer::{Col, ColRef, Mat, Side};
 use partition_dpp::Features;
 
 /// The most values that the directions are computed from, which limits the time to seconds.
 const MOST_VALUES: usize = 4_000_000;
-/// Vectors iterated together; more than the two needed, for faster convergence.
-const BLOCK: usize = 6;
-const MOST_ITERATIONS: usize = 40;
-/// Relative change of the captured variance that counts as converged; smaller changes are invisible.
-const CONVERGED: f64 = 1e-6;
+/// The fewest rows that the directions are computed from, if there are as many.
+const FEWEST_ROWS: usize = 12;
+/// Share of the variance below which a direction is rounding.
+const NEGLIGIBLE: f64 = 1e-12;
 
 /// The map from features to the plane.
 #[derive(Debug)]
 pub(super) struct Projection {
     /// Features are first divided by this, so that no square overflows.
     scale: f64,
-    mean: DVector<f64>,
-    /// One column per component, at most two.
-    axes: DMatrix<f64>,
+    mean: Vec<f64>,
+    /// At most two; fewer where the items lie on a line or in a point.
+    axes: Vec<Col<f64>>,
     /// Share of the variance along each component.
     pub(super) shares: [f64; 2],
 }
 
 impl Projection {
-    /// Finds the directions of largest variance among some items, by subspace iteration.
+    /// Finds the directions of largest variance among some items.
     pub(super) fn fit(features: &Features, items: &[usize]) -> Self {
         let dims = features.dims();
-        let enough = (MOST_VALUES / dims).max(2 * BLOCK).min(items.len());
-        let stride = items.len().div_ceil(enough.max(1)).max(1);
+        let enough = (MOST_VALUES / dims).max(FEWEST_ROWS);
+        let stride = items.len().div_ceil(enough).max(1);
         let rows: Vec<Vec<f64>> = items.iter().step_by(stride).map(|&item| features.row(item)).collect();
         let largest = rows.iter().flatten().fold(0.0_f64, |max, value| max.max(value.abs()));
         let scale = if largest > 0.0 { largest } else { 1.0 };
-        let mut data = DMatrix::from_fn(rows.len(), dims, |row, column| rows[row][column] / scale);
-        let mean = data.row_mean().transpose();
-        for mut row in data.row_iter_mut() {
-            row -= mean.transpose();
-        }
-        let (axes, variances) = leading_directions(&data);
-        let total = data.norm_squared();
-        let share = |at: usize| match variances.get(at) {
-            Some(variance) if total > 0.0 => variance / total,
-            _ => 0.0,
-        };
+        let sum = |feature: usize| rows.iter().map(|row| row[feature] / scale).sum::<f64>();
+        let mean: Vec<f64> = (0..dims).map(|feature| sum(feature) / rows.len() as f64).collect();
+        let data = Mat::from_fn(rows.len(), dims, |row, feature| rows[row][feature] / scale - mean[feature]);
+        let (axes, found): (Vec<_>, Vec<_>) = leading_directions(&data).into_iter().unzip();
+        let share = |at: usize| found.get(at).copied().unwrap_or(0.0);
         Self { scale, mean, axes, shares: [share(0), share(1)] }
     }
 
     /// The position of an item in the plane, in the units of the features.
     pub(super) fn place(&self, row: &[f64]) -> (f64, f64) {
-        let centred =
-            DVector::from_iterator(row.len(), row.iter().map(|value| value / self.scale)) - &self.mean;
         // Coordinates too large to draw stay in units of the largest feature.
         let unit = if (1e-100..1e100).contains(&self.scale) { self.scale } else { 1.0 };
-        let along = |axis: usize| {
-            if axis < self.axes.ncols() { self.axes.column(axis).dot(&centred) * unit } else { 0.0 }
-        };
-        (along(0), along(1))
+        let centred = || row.iter().zip(&self.mean).map(|(value, mean)| value / self.scale - mean);
+        let along = |axis: &Col<f64>| centred().zip(axis.iter()).map(|(x, a)| x * a).sum::<f64>() * unit;
+        let coordinate = |at: usize| self.axes.get(at).map_or(0.0, along);
+        (coordinate(0), coordinate(1))
     }
 }
 
-/// The two leading right singular vectors of the data, and their squared singular values.
-fn leading_directions(data: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
-    let dims = data.ncols();
-    let width = BLOCK.min(dims);
-    // The start only has to be not orthogonal to the answer; it is the same every time.
-    let mut basis =
-        DMatrix::from_fn(dims, width, |row, column| (1.0 + (row * BLOCK + column) as f64 * 0.754_877).sin());
-    basis = basis.qr().q();
-    let mut captured = 0.0;
-    for _ in 0..MOST_ITERATIONS {
-        let image = data * &basis;
-        let now = image.norm_squared();
-        if now - captured <= CONVERGED * now {
-            break;
-        }
-        captured = now;
-        basis = data.tr_mul(&image).qr().q();
-    }
-    let image = data * &basis;
-    let eigen = SymmetricEigen::new(image.tr_mul(&image));
-    let mut order: Vec<usize> = (0..basis.ncols()).collect();
-    order.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]));
-    order.truncate(2);
-    let mut axes = basis * eigen.eigenvectors.select_columns(&order);
-    for mut axis in axes.column_iter_mut() {
+/// The two leading right singular vectors of the centred data, with their shares of the variance.
+///
+/// They come from the eigenvectors of the smaller of the two Gram matrices: O(mn min(m, n)) for m rows of n features.
+/// On one core, 20 000 × 200 take 0.1 s, 1000 × 4000 take 1 s, and the most, 2000 × 2000, take 3 s.
+fn leading_directions(data: &Mat<f64>) -> Vec<(Col<f64>, f64)> {
+    let wide = data.nrows() < data.ncols();
+    let gram = if wide { data * data.transpose() } else { data.transpose() * data };
+    let Ok(eigen) = gram.self_adjoint_eigen(Side::Lower) else {
+        return Vec::new();
+    };
+    let total = data.squared_norm_l2();
+    let shares = eigen.S().column_vector().iter().rev().map(|variance| variance / total);
+    let leading = shares.zip(eigen.U().col_iter().rev()).take(2);
+    let direction = |(share, vector): (f64, ColRef<'_, f64>)| {
+        let axis = if wide { data.transpose() * vector } else { vector.to_owned() };
+        let largest = axis.iter().fold(0.0_f64, |max, &x| if x.abs() > max.abs() { x } else { max });
         // The sign of a direction is arbitrary: its largest entry is made positive.
-        if axis[axis.icamax()] < 0.0 {
-            axis.neg_mut();
-        }
-    }
-    (axes, order.iter().map(|&at| eigen.eigenvalues[at].max(0.0)).collect())
+        (&axis / axis.norm_l2().copysign(largest), share)
+    };
+    leading.filter(|(share, _)| *share > NEGLIGIBLE).map(direction).collect()
 }
 
 #[cfg(test)]
@@ -98,20 +78,75 @@ mod tests {
 
     use super::*;
 
+    fn projected(values: Vec<f64>, dims: usize) -> (Features, Projection) {
+        let items = values.len() / dims;
+        let features = Features::from_rows(items, dims, values).unwrap();
+        let projection = Projection::fit(&features, &(0..items).collect::<Vec<_>>());
+        (features, projection)
+    }
+
     #[test]
     fn a_line_is_one_component() {
-        let values: Vec<f64> = (0..10).flat_map(|i| [3.0 * f64::from(i), 4.0 * f64::from(i), 1.0]).collect();
-        let features = Features::from_rows(10, 3, values).unwrap();
-        let projection = Projection::fit(&features, &(0..10).collect::<Vec<_>>());
-        assert_abs_diff_eq!(projection.shares[0], 1.0, epsilon = 1e-9);
-        let (from, to) = (projection.place(&features.row(0)), projection.place(&features.row(9)));
-        assert_abs_diff_eq!(to.0 - from.0, 45.0, epsilon = 1e-9);
+        let point = |i: i32| [3.0 * f64::from(i), 4.0 * f64::from(i), 1.0];
+        // More items than features, and fewer.
+        for items in [10, 2] {
+            let (features, projection) = projected((0..items).flat_map(point).collect(), 3);
+            assert_abs_diff_eq!(projection.shares[0], 1.0, epsilon = 1e-9);
+            let last = projection.place(&features.row(features.items() - 1));
+            let first = projection.place(&features.row(0));
+            assert_abs_diff_eq!(last.0 - first.0, 5.0 * f64::from(items - 1), epsilon = 1e-9);
+            assert_abs_diff_eq!(last.1, first.1, epsilon = 1e-9);
+        }
     }
 
     #[test]
     fn one_feature_and_no_variance_are_no_trouble() {
-        let features = Features::from_rows(3, 1, vec![2.0, 2.0, 2.0]).unwrap();
-        let projection = Projection::fit(&features, &[0, 1, 2]);
+        let (features, projection) = projected(vec![2.0, 2.0, 2.0], 1);
         assert_eq!(projection.place(&features.row(1)), (0.0, 0.0));
+    }
+
+    /// Signs of the corners of a box along its three sides.
+    fn corner(item: usize) -> [f64; 3] {
+        [0, 1, 2].map(|side| if item >> side & 1 == 0 { 1.0 } else { -1.0 })
+    }
+
+    /// The corners of a box with half sides 3, 2 and 1 along orthonormal directions, the largest entry of each positive.
+    fn corners(dims: usize) -> Vec<f64> {
+        let sides = [[0.8, 0.6, 0.0], [-0.6, 0.8, 0.0], [0.0, 0.0, 1.0]];
+        let at = |item: usize, feature: usize| -> f64 {
+            let along = |side: usize| corner(item)[side] * (3 - side) as f64;
+            (0..3).map(|side| along(side) * sides[side].get(feature).unwrap_or(&0.0)).sum::<f64>() + 7.0
+        };
+        (0..8).flat_map(|item| (0..dims).map(move |feature| at(item, feature))).collect()
+    }
+
+    /// How far the corners of the box are from where they belong.
+    fn error(features: &Features, projection: &Projection) -> f64 {
+        let distance = |item: usize| {
+            let ((x, y), [along, up, _]) = (projection.place(&features.row(item)), corner(item));
+            (x - 3.0 * along).abs().max((y - 2.0 * up).abs())
+        };
+        (0..8).map(distance).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn a_box_lies_along_its_sides() {
+        // More items than features, and fewer.
+        for dims in [3, 20] {
+            let (features, mut projection) = projected(corners(dims), dims);
+            assert!(error(&features, &projection) < 1e-12);
+            assert_abs_diff_eq!(projection.shares[0], 9.0 / 14.0, epsilon = 1e-12);
+            assert_abs_diff_eq!(projection.shares[1], 4.0 / 14.0, epsilon = 1e-12);
+            // The check rejects directions that are wrong by a little, in the wrong order or of the wrong sign.
+            let [first, second] = [0, 1].map(|at| projection.axes[at].clone());
+            for axes in [
+                vec![&first + 1e-6 * &second, second.clone()],
+                vec![second.clone(), first.clone()],
+                vec![first, -second],
+            ] {
+                projection.axes = axes;
+                assert!(error(&features, &projection) > 1e-6);
+            }
+        }
     }
 }

@@ -123,6 +123,11 @@ pub(crate) fn column<T>(matrix: MatRef<'_, T>, column: usize) -> &[T] {
     }
 }
 
+/// The entries of a matrix, column after column.
+pub(crate) fn columns(matrix: MatRef<'_, f64>) -> Vec<f64> {
+    (0..matrix.ncols()).flat_map(|j| column(matrix, j)).copied().collect()
+}
+
 /// `sum` += Re(c · X).
 pub(crate) fn add_real_part(sum: &mut Mat<f64>, c: c64, matrix: &Mat<c64>) {
     for j in 0..matrix.ncols() {

@@ -1,6 +1,7 @@
 //! Proposals of the laws that draw by eigenvectors, apart from where the rows are.
 
 use faer::Mat;
+use serde::{Deserialize, Serialize};
 
 use super::{
     CountRule, DEFAULT_PROPOSAL_BUDGET, Projection, acceptance,
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// How many eigenvectors a proposal has, and with what probability each.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum EigenvectorLaw {
     /// Independent coins with these probabilities.
     Coins(Vec<f64>),

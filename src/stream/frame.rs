@@ -2,10 +2,10 @@
 
 use faer::{Mat, MatRef};
 
-use super::bytes::{Kind, Reader, Writer};
-use crate::{Error, Result, error::StreamProblem, linalg};
+use super::bytes::Kind;
+use crate::{Error, Result, linalg};
 
-const KIND: Kind = Kind { tag: *b"FRAM", what: "a frame" };
+const KIND: Kind = Kind { tag: *b"PDPPFRAM", what: "a frame" };
 
 /// An orthonormal basis for a second pass over the rows.
 ///
@@ -44,8 +44,7 @@ impl Frame {
             Some(frame) => frame.matrix() * own,
             None => own,
         };
-        let values = (0..basis.ncols()).flat_map(|j| linalg::column(basis.as_ref(), j).to_vec()).collect();
-        Ok(Self { dims: basis.nrows(), values })
+        Ok(Self { dims: basis.nrows(), values: linalg::columns(basis.as_ref()) })
     }
 
     pub(super) fn values(&self) -> &[f64] {
@@ -53,12 +52,8 @@ impl Frame {
     }
 
     pub(super) fn from_values(dims: usize, values: Vec<f64>) -> Result<Self> {
-        let is_sound = dims.checked_mul(dims) == Some(values.len()) && values.iter().all(|x| x.is_finite());
-        if is_sound {
-            Ok(Self { dims, values })
-        } else {
-            Err(StreamProblem::Corrupt { what: KIND.what }.into())
-        }
+        KIND.check(dims.checked_mul(dims) == Some(values.len()) && values.iter().all(|x| x.is_finite()))?;
+        Ok(Self { dims, values })
     }
 
     fn matrix(&self) -> MatRef<'_, f64> {
@@ -77,9 +72,7 @@ impl Frame {
     /// In bytes, to be sent to another process.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.usize(self.dims).f64s(&self.values);
-        out.finish(KIND)
+        KIND.write(&(self.dims, &self.values))
     }
 
     /// From the bytes of [`to_bytes`](Frame::to_bytes).
@@ -87,9 +80,7 @@ impl Frame {
     /// # Errors
     /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let mut input = Reader::open(bytes, KIND)?;
-        let (dims, values) = (input.usize()?, input.f64s()?);
-        input.finish()?;
+        let (dims, values) = KIND.read(bytes)?;
         Self::from_values(dims, values)
     }
 }

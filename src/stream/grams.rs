@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use faer::Mat;
+use serde::{Deserialize, Serialize};
 
 use super::{
     batch::{Batch, Orders, ScaledRows, is_sound, orders},
-    bytes::{Kind, Reader, Writer},
+    bytes::Kind,
     frame::Frame,
     source::is_about_rank,
 };
@@ -17,7 +18,7 @@ use crate::{
     error::StreamProblem,
 };
 
-const KIND: Kind = Kind { tag: *b"GRAM", what: "Gram matrices" };
+const KIND: Kind = Kind { tag: *b"PDPPGRAM", what: "Gram matrices" };
 /// Rows that are summed together before the sums are added.
 const RUN: usize = 8192;
 
@@ -64,7 +65,7 @@ pub struct Grams {
 }
 
 /// The sum over the rows of a part.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PartSum {
     pub(super) rows: u64,
     /// e_l; `None` if all rows are zero.
@@ -85,6 +86,16 @@ impl PartSum {
         let lower = columns.map(|at| gram[at]).collect();
         let (order, least) = (orders.map(|orders| orders.most), orders.map(|orders| orders.least));
         Self { rows: rows as u64, order, least, terms: rows.div_ceil(RUN) as u64, is_text: None, lower }
+    }
+
+    /// Whether some rows of this length may have this sum.
+    fn is_sound(&self, dims: usize) -> bool {
+        let Self { rows, order, least, terms, ref lower, .. } = *self;
+        // The number of entries may be above what can be counted.
+        dims.checked_mul(dims.saturating_add(1)).is_some_and(|twice| lower.len() == twice / 2)
+            && lower.iter().all(|value| value.is_finite())
+            && (order.is_some() == least.is_some() && least <= order && terms <= rows)
+            && [order, least].into_iter().flatten().all(is_sound)
     }
 
     /// Adds the sum of other rows.
@@ -281,17 +292,8 @@ impl Grams {
     /// In bytes, to be sent to another process.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.usize(self.dims).u64s(&self.batches).f64s(self.basis().map_or(&[], Frame::values));
-        out.usize(self.parts.len());
-        for (name, part) in &self.parts {
-            out.text(name).u64(part.rows).u64(part.terms).kind(part.is_text);
-            for order in [part.order, part.least] {
-                out.i64(order.unwrap_or(i64::MIN));
-            }
-            out.f64s(&part.lower);
-        }
-        out.finish(KIND)
+        let frame = self.basis().map_or(&[][..], Frame::values);
+        KIND.write(&(self.dims, &self.batches, frame, &self.parts))
     }
 
     /// From the bytes of [`to_bytes`](Grams::to_bytes).
@@ -299,27 +301,13 @@ impl Grams {
     /// # Errors
     /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let mut input = Reader::open(bytes, KIND)?;
-        let (dims, batches, basis) = (input.usize()?, input.u64s()?, input.f64s()?);
-        input.check(batches.is_sorted_by(|one, next| one < next))?;
-        let frame = if basis.is_empty() { None } else { Some(Arc::new(Frame::from_values(dims, basis)?)) };
-        let entries = dims.checked_mul(dims.saturating_add(1)).ok_or_else(|| input.corrupt())? / 2;
-        let mut parts = BTreeMap::new();
-        for _ in 0..input.usize()? {
-            let name = input.text()?;
-            let (rows, terms, is_text) = (input.u64()?, input.u64()?, input.kind()?);
-            let [order, least] =
-                [input.i64()?, input.i64()?].map(|order| (order != i64::MIN).then_some(order));
-            let lower = input.f64s()?;
-            input.check(lower.len() == entries && lower.iter().all(|value| value.is_finite()))?;
-            input.check(order.is_some() == least.is_some() && least <= order && terms <= rows)?;
-            input.check([order, least].into_iter().flatten().all(is_sound))?;
-            let known = parts.insert(name, PartSum { rows, order, least, terms, is_text, lower });
-            input.check(known.is_none())?;
-        }
-        input.check((dims == 0) == parts.is_empty())?;
-        input.finish()?;
-        Ok(Self { dims, parts, frame, batches })
+        let (dims, batches, frame, parts): (_, Vec<u64>, Vec<_>, Vec<(String, PartSum)>) =
+            KIND.read(bytes)?;
+        KIND.check(batches.is_sorted_by(|one, next| one < next))?;
+        KIND.check(parts.is_sorted_by(|(one, _), (next, _)| one < next))?;
+        let frame = if frame.is_empty() { None } else { Some(Arc::new(Frame::from_values(dims, frame)?)) };
+        KIND.check(parts.iter().all(|(_, part)| part.is_sound(dims)) && (dims == 0) == parts.is_empty())?;
+        Ok(Self { dims, parts: parts.into_iter().collect(), frame, batches })
     }
 }
 

@@ -4,7 +4,7 @@ use faer::{Mat, MatRef};
 
 use super::{
     Batch, Grams,
-    bytes::{Kind, Reader, Writer},
+    bytes::Kind,
     open_rows::OpenRows,
     plan::PlanPart,
     setup::Setup,
@@ -15,12 +15,12 @@ use crate::{
     engine::{Engine, in_double},
     estimate::accurate,
     inference::RowInference,
-    linalg::column,
+    linalg::columns,
     model::GroundSet,
     sample::TiltedProposals,
 };
 
-const KIND: Kind = Kind { tag: *b"MARG", what: "inclusion probabilities" };
+const KIND: Kind = Kind { tag: *b"PDPPMARG", what: "inclusion probabilities" };
 /// The error above which a second pass pays.
 const WANTED: f64 = 1e-9;
 
@@ -230,16 +230,8 @@ impl Marginals {
     /// In bytes, to be sent to where the rows are.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.usize(self.dims).usize(self.parts.len());
-        self.parts.iter().for_each(|part| part.write(&mut out));
-        out.usize(self.factors.len());
-        for factor in &self.factors {
-            let columns = (0..factor.ncols()).flat_map(|j| column(factor.as_ref(), j));
-            out.f64s(&columns.copied().collect::<Vec<f64>>());
-        }
-        out.f64(self.log_z.value).f64(self.log_z.error).f64(self.error);
-        out.finish(KIND)
+        let factors: Vec<_> = self.factors.iter().map(|factor| columns(factor.as_ref())).collect();
+        KIND.write(&(self.dims, &self.parts, factors, [self.log_z.value, self.log_z.error], self.error))
     }
 
     /// From the bytes of [`to_bytes`](Marginals::to_bytes).
@@ -247,21 +239,15 @@ impl Marginals {
     /// # Errors
     /// [`Error::Stream`](crate::Error::Stream) for bytes that are truncated, of another version, or of something else.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let mut input = Reader::open(bytes, KIND)?;
-        let dims = input.usize()?;
-        let count = input.usize()?;
-        let parts = (0..count).map(|_| PlanPart::read(&mut input)).collect::<Result<Vec<_>>>()?;
-        let mut factors = Vec::new();
-        for _ in 0..input.usize()? {
-            let values = input.f64s()?;
-            input.check(dims > 0 && values.len().is_multiple_of(dims))?;
-            input.check(values.iter().all(|x| x.is_finite()))?;
-            factors.push(MatRef::from_column_major_slice(&values, dims, values.len() / dims).to_owned());
-        }
-        let log_z = Estimate { value: input.f64()?, error: input.f64()? };
-        let error = input.f64()?;
-        input.check(parts.iter().filter_map(|part| part.group).all(|group| group < factors.len()))?;
-        input.finish()?;
-        Ok(Self { dims, parts, factors, log_z, error })
+        let (dims, parts, factors, log_z, error): (_, Vec<PlanPart>, Vec<_>, [f64; 2], _) =
+            KIND.read(bytes)?;
+        let matrix = |values: Vec<f64>| {
+            KIND.check(dims > 0 && values.len().is_multiple_of(dims))?;
+            KIND.check(values.iter().all(|x| x.is_finite()))?;
+            Ok(MatRef::from_column_major_slice(&values, dims, values.len() / dims).to_owned())
+        };
+        let factors = factors.into_iter().map(matrix).collect::<Result<Vec<_>>>()?;
+        KIND.check(parts.iter().all(|part| part.is_sound(factors.len())))?;
+        Ok(Self { dims, parts, factors, log_z: Estimate { value: log_z[0], error: log_z[1] }, error })
     }
 }

@@ -1,18 +1,19 @@
 //! Exact samples, core-sets and inclusion probabilities of rows that lie elsewhere: pure functions on batches, for engines
 //! that map and reduce, and a driver that never sees the data.
 //!
-//! | step | where | what | bytes that travel |
+//! | step | where | what | most bytes that travel |
 //! |---|---|---|---|
-//! | [`Grams::of_batch`], [`Grams::merge`] | a map, a tree | sums over the rows of every part | 4pn(n + 1) + 8 a batch |
+//! | [`Grams::of_batch`], [`Grams::merge`] | a map, a tree | sums over the rows of every part | 4pn(n + 1) + 10 a batch |
 //! | [`Plan`] | driver | tilt, eigenvectors, trials per sample, error of the law | 8nr to every batch |
 //! | [`Plan::total_leverage`], [`Plan::split`] | a map, driver | how many trials every batch contributes | 8 from every batch |
-//! | [`Plan::trials`] | a map | independent draws of rows | 8r + 16 a trial |
+//! | [`Plan::trials`] | a map | independent draws of rows | 8r + 20 a trial |
 //! | [`StreamSampler`] | driver | exact samples; asks for more | 16 an item chosen |
 //! | [`Marginals`], [`Marginals::of_batch`] | driver, a map | ln Z; inclusion probabilities of all rows | 8pnr to every batch |
 //! | [`CoreSet::of_batch`](crate::map::CoreSet::of_batch) | a map | a few rows whose union has a good set | 8n + 40 an item |
 //!
-//! What travels has `to_bytes` and `from_bytes`: little-endian, versioned, and checked. [`Batches`] runs all steps in one
-//! process. On the driver there are p·n² numbers, and the trials of one request: nothing of the size of the data.
+//! What travels has `to_bytes` and `from_bytes`: the same on every machine, versioned, and checked. [`Batches`] runs all
+//! steps in one process. On the driver there are p·n² numbers, and the trials of one request: nothing of the size of the
+//! data.
 
 mod batch;
 mod bytes;

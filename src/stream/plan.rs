@@ -2,18 +2,17 @@
 
 use faer::{Mat, MatRef};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    Batch, Leverages, Trials,
-    batch::is_sound,
-    bytes::{Kind, Reader, Writer},
-    open_rows::OpenRows,
-    trials::Coordinates,
+    Batch, Leverages, Trials, batch::is_sound, bytes::Kind, open_rows::OpenRows, trials::Coordinates,
 };
 use crate::{
     Result,
     engine::Engine,
     error::StreamProblem,
+    linalg::columns,
+    model::Counts,
     sample::{CountRule, EigenvectorLaw, stream},
 };
 
@@ -24,7 +23,7 @@ const REQUEST: u64 = 1 << 32;
 /// A key of its own for the numbers that split trials among batches.
 const SPLIT: u64 = 0x73_706c_6974;
 
-pub(super) const KIND: Kind = Kind { tag: *b"PLAN", what: "a plan" };
+pub(super) const KIND: Kind = Kind { tag: *b"PDPPPLAN", what: "a plan" };
 
 /// How exact samples of a law are drawn from a stream of rows: made on the driver from merged [`Grams`](super::Grams), and
 /// sent to where the rows are.
@@ -61,7 +60,7 @@ pub struct Plan {
 }
 
 /// A part as a plan knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PlanPart {
     pub(super) name: String,
     pub(super) rows: u64,
@@ -71,25 +70,14 @@ pub(super) struct PlanPart {
 }
 
 impl PlanPart {
-    pub(super) fn write(&self, out: &mut Writer) {
-        out.text(&self.name).u64(self.rows).i64(self.order);
-        out.u64(self.group.map_or(u64::MAX, |group| group as u64));
-    }
-
-    pub(super) fn read(input: &mut Reader<'_>) -> Result<Self> {
-        let (name, rows, order) = (input.text()?, input.u64()?, input.i64()?);
-        // As 64 bits everywhere: usize::MAX may be another number where it is read.
-        let group = match input.u64()? {
-            u64::MAX => None,
-            group => Some(group.try_into().map_err(|_| input.corrupt())?),
-        };
-        input.check(is_sound(order))?;
-        Ok(Self { name, rows, order, group })
+    /// Whether a plan of so many groups may know it.
+    pub(super) fn is_sound(&self, groups: usize) -> bool {
+        is_sound(self.order) && self.group.is_none_or(|group| group < groups)
     }
 }
 
 /// Averages per sample.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Expected {
     pub(super) proposals: f64,
     pub(super) trials: f64,
@@ -258,29 +246,14 @@ impl Plan {
         self.fingerprint
     }
 
-    /// The contents without predictions.
-    pub(super) fn write(&self, out: &mut Writer) {
-        out.usize(self.dims).usize(self.parts.len());
-        for (part, &factor) in self.parts.iter().zip(&self.factors) {
-            part.write(out);
-            out.f64(factor);
-        }
-        match &self.eigenvectors {
-            EigenvectorLaw::Coins(keep) => out.u64(u64::MAX).f64s(keep),
-            EigenvectorLaw::OfSize(values, k) => out.usize(*k).f64s(values),
-        };
-        let columns = (0..self.whitener.ncols()).flat_map(|j| crate::linalg::column(self.whitener(), j));
-        out.f64s(&columns.copied().collect::<Vec<f64>>());
-        match &self.rule {
-            Some((rule, log_weights)) => {
-                let counts = rule.counts();
-                out.usizes(&counts.low).usizes(&counts.high).usizes(&[counts.least, counts.most]);
-                out.f64s(log_weights);
-            }
-            None => {
-                out.usizes(&[]);
-            }
-        }
-        out.f64(self.acceptance_bound).f64(self.law_error).f64(self.slack);
+    /// All but predictions and the fingerprint, which is a checksum of these.
+    pub(super) fn contents(&self) -> impl Serialize {
+        let rule = self.rule.as_ref().map(|(rule, log_weights)| {
+            let Counts { low, high, least, most, .. } = rule.counts();
+            (low, high, [least, most], log_weights)
+        });
+        let numbers = [self.acceptance_bound, self.law_error, self.slack];
+        let whitener = columns(self.whitener());
+        (self.dims, &self.parts, &self.factors, &self.eigenvectors, whitener, rule, numbers)
     }
 }

@@ -1,47 +1,10 @@
 //! What travels, through serde: as the bytes of `to_bytes`.
 
-use std::fmt;
-
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{Error as _, SeqAccess, Visitor},
-};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde_bytes::ByteBuf;
 
 use super::{Frame, Grams, Marginals, Plan, Trials};
 use crate::map::CoreSet;
-
-/// Bytes, or a list of numbers in formats that have no bytes.
-struct Bytes(Vec<u8>);
-
-impl<'de> Deserialize<'de> for Bytes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Bytes;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("bytes")
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
-                Ok(Bytes(bytes.to_vec()))
-            }
-
-            fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Bytes, E> {
-                Ok(Bytes(bytes))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Bytes, A::Error> {
-                let mut bytes = Vec::new();
-                while let Some(byte) = list.next_element()? {
-                    bytes.push(byte);
-                }
-                Ok(Bytes(bytes))
-            }
-        }
-        deserializer.deserialize_byte_buf(Read)
-    }
-}
 
 macro_rules! as_bytes {
     ($($name:ident),*) => {$(
@@ -54,7 +17,7 @@ macro_rules! as_bytes {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Self::from_bytes(&Bytes::deserialize(deserializer)?.0).map_err(D::Error::custom)
+                Self::from_bytes(&ByteBuf::deserialize(deserializer)?).map_err(D::Error::custom)
             }
         }
     )*};
@@ -77,6 +40,6 @@ mod tests {
         let error = serde_json::from_str::<Plan>(&text).unwrap_err().to_string();
         assert!(error.contains("these bytes are not a plan"), "{error}");
         assert!(serde_json::from_str::<Plan>("[1, 300]").is_err());
-        assert!(serde_json::from_str::<Plan>("7").unwrap_err().to_string().contains("expected bytes"));
+        assert!(serde_json::from_str::<Plan>("7").unwrap_err().to_string().contains("expected byte array"));
     }
 }

@@ -4,7 +4,7 @@ use faer::{Mat, MatRef};
 
 use super::{
     Grams, Leverages, Plan, Request, Step, StreamSampler,
-    bytes::{Reader, Writer},
+    bytes::fingerprint,
     plan::{Expected, KIND, PlanPart},
     surrogate::{Magnitude, Surrogate},
     trials::Coordinates,
@@ -184,18 +184,14 @@ impl Plan {
     }
 
     fn with_fingerprint(self) -> Self {
-        let mut contents = Writer::default();
-        self.write(&mut contents);
-        Self { fingerprint: contents.fingerprint(), ..self }
+        let fingerprint = fingerprint(&self.contents());
+        Self { fingerprint, ..self }
     }
 
     /// In bytes, to be sent to where the rows are.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.u64(self.fingerprint).f64(self.expected.proposals).f64(self.expected.trials);
-        self.write(&mut out);
-        out.finish(KIND)
+        KIND.write(&(self.expected, self.contents()))
     }
 
     /// From the bytes of [`to_bytes`](Plan::to_bytes).
@@ -203,20 +199,10 @@ impl Plan {
     /// # Errors
     /// [`Error::Stream`](crate::Error::Stream) for bytes that are truncated, of another version, or of something else.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let mut input = Reader::open(bytes, KIND)?;
-        let fingerprint = input.u64()?;
-        let expected = Expected { proposals: input.f64()?, trials: input.f64()? };
-        let dims = input.usize()?;
-        let (mut parts, mut factors) = (Vec::new(), Vec::new());
-        for _ in 0..input.usize()? {
-            parts.push(PlanPart::read(&mut input)?);
-            factors.push(input.f64()?);
-        }
-        let eigenvectors = match input.u64()? {
-            u64::MAX => EigenvectorLaw::Coins(input.f64s()?),
-            k => EigenvectorLaw::OfSize(input.f64s()?, k.try_into().map_err(|_| input.corrupt())?),
-        };
-        let (columns, rank) = (input.f64s()?, eigenvectors.rank());
+        let (expected, contents): (Expected, Contents) = KIND.read(bytes)?;
+        let (dims, parts, factors, eigenvectors, columns, rule, numbers) = contents;
+        let [acceptance_bound, law_error, slack] = numbers;
+        let rank = eigenvectors.rank();
         let is_law = match &eigenvectors {
             EigenvectorLaw::Coins(keep) => keep.iter().all(|p| (0.0..=1.0).contains(p)),
             EigenvectorLaw::OfSize(values, k) => {
@@ -224,17 +210,15 @@ impl Plan {
             }
         };
         // Before the law is made, which takes rank times k numbers.
-        input.check(is_law && rank <= dims && dims.checked_mul(rank) == Some(columns.len()))?;
-        input.check(columns.iter().chain(&factors).all(|value| value.is_finite()))?;
+        KIND.check(is_law && rank <= dims && dims.checked_mul(rank) == Some(columns.len()))?;
+        KIND.check(columns.iter().chain(&factors).all(|value| value.is_finite()))?;
         let whitener = MatRef::from_column_major_slice(&columns, dims, rank).to_owned();
-        let low = input.usizes()?;
-        let groups = low.len();
-        let rule = if low.is_empty() { None } else { Some(read_rule(&mut input, &low)?) };
-        input.check(parts.iter().filter_map(|part| part.group).all(|group| group < groups.max(1)))?;
-        let (acceptance_bound, law_error, slack) = (input.f64()?, input.f64()?, input.f64()?);
-        input.check(acceptance_bound > 0.0 && acceptance_bound <= 1.0)?;
+        let rule = rule.map(checked).transpose()?;
+        let groups = rule.as_ref().map_or(1, |(rule, _)| rule.counts().low.len());
+        KIND.check(factors.len() == parts.len() && parts.iter().all(|part| part.is_sound(groups)))?;
+        KIND.check(acceptance_bound > 0.0 && acceptance_bound <= 1.0)?;
         let averages = [law_error, slack, expected.proposals, expected.trials];
-        input.check(averages.iter().all(|value| (0.0..f64::INFINITY).contains(value)))?;
+        KIND.check(averages.iter().all(|value| (0.0..f64::INFINITY).contains(value)))?;
         let plan = Self {
             dims,
             parts,
@@ -248,23 +232,24 @@ impl Plan {
             expected,
             fingerprint: 0,
         };
-        let plan = plan.with_fingerprint();
-        input.check(plan.fingerprint == fingerprint)?;
         // What draws are made with.
-        input.check(plan.eigenvectors.inclusion_probabilities().is_ok())?;
-        input.finish()?;
-        Ok(plan)
+        KIND.check(plan.eigenvectors.inclusion_probabilities().is_ok())?;
+        Ok(plan.with_fingerprint())
     }
 }
 
-fn read_rule(input: &mut Reader<'_>, low: &[usize]) -> Result<(CountRule, Vec<f64>)> {
-    let (high, ends, log_weights) = (input.usizes()?, input.usizes()?, input.f64s()?);
-    input.check([high.len(), log_weights.len()] == [low.len(); 2])?;
-    let &[least, most] = &ends[..] else { return Err(input.corrupt()) };
-    let fits = |counts: &[usize]| counts.iter().all(|&count| check_item_count(count).is_ok());
-    input.check(fits(low) && fits(&high) && fits(&ends))?;
-    input.check(log_weights.iter().all(|log| log.is_finite()))?;
-    let counts = Counts::new(low, &high, least, most);
+/// The least and the most of every group, of all together, and logarithms of part weights.
+type Rule = (Vec<usize>, Vec<usize>, [usize; 2], Vec<f64>);
+
+/// What [`Plan::contents`] writes.
+type Contents = (usize, Vec<PlanPart>, Vec<f64>, EigenvectorLaw, Vec<f64>, Option<Rule>, [f64; 3]);
+
+fn checked((low, high, ends, log_weights): Rule) -> Result<(CountRule, Vec<f64>)> {
+    KIND.check(!low.is_empty() && [high.len(), log_weights.len()] == [low.len(); 2])?;
+    let mut limits = low.iter().chain(&high).chain(&ends);
+    KIND.check(limits.all(|&count| check_item_count(count).is_ok()))?;
+    KIND.check(log_weights.iter().all(|log| log.is_finite()))?;
+    let counts = Counts::new(&low, &high, ends[0], ends[1]);
     let correction = Correction::new(&counts, &log_weights);
     Ok((CountRule::new(counts, correction), log_weights))
 }

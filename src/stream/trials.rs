@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use faer::MatRef;
 
-use super::{
-    bytes::{Kind, Reader, Writer},
-    open_rows::OpenRows,
-};
+use super::{bytes::Kind, open_rows::OpenRows};
 use crate::{
     Result,
     error::StreamProblem,
@@ -15,7 +12,7 @@ use crate::{
     parallel::map_ordered,
 };
 
-const KIND: Kind = Kind { tag: *b"TRIA", what: "trials" };
+const KIND: Kind = Kind { tag: *b"PDPPTRIA", what: "trials" };
 /// Rows whose coordinates are computed together.
 const CHUNK: usize = 256;
 /// How far the length of a row's coordinates may be from 1: always, and in units of the rounding of one product.
@@ -202,10 +199,8 @@ impl Trials {
     /// In bytes, to be sent to another process.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.u64(self.plan).usize(self.rank).u64s(&self.batches).u32s(&self.rows).u32s(&self.parts);
-        out.f64s(&self.coordinates);
-        out.finish(KIND)
+        let Self { plan, rank, batches, rows, parts, coordinates } = self;
+        KIND.write(&(plan, rank, batches, rows, parts, coordinates))
     }
 
     /// From the bytes of [`to_bytes`](Trials::to_bytes).
@@ -213,14 +208,12 @@ impl Trials {
     /// # Errors
     /// [`Error::Stream`](crate::Error::Stream) for bytes that are truncated, of another version, or of something else.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let mut input = Reader::open(bytes, KIND)?;
-        let (plan, rank, batches) = (input.u64()?, input.usize()?, input.u64s()?);
-        let (rows, parts, coordinates) = (input.u32s()?, input.u32s()?, input.f64s()?);
-        let count = batches.len();
-        input.check([rows.len(), parts.len()] == [count; 2])?;
-        input.check(count.checked_mul(rank) == Some(coordinates.len()))?;
-        input.check(coordinates.iter().all(|x| x.is_finite()))?;
-        input.finish()?;
-        Ok(Self { plan, rank, batches, rows, parts, coordinates })
+        let (plan, rank, batches, rows, parts, coordinates) = KIND.read(bytes)?;
+        let trials = Self { plan, rank, batches, rows, parts, coordinates };
+        let count = trials.batches.len();
+        KIND.check([trials.rows.len(), trials.parts.len()] == [count; 2])?;
+        KIND.check(count.checked_mul(rank) == Some(trials.coordinates.len()))?;
+        KIND.check(trials.coordinates.iter().all(|x| x.is_finite()))?;
+        Ok(trials)
     }
 }

@@ -1,10 +1,13 @@
 //! What travels between processes: back as it was, and refused if anything is wrong with it.
 
+use std::ops::Range;
+
 use partition_dpp::{
     Engine, Error,
     error::StreamProblem,
     stream::{Frame, Grams, Plan, Trials},
 };
+use twox_hash::XxHash64;
 
 use crate::{
     common::random::normals,
@@ -91,7 +94,7 @@ fn damaged_bytes_are_refused() {
         newer[8] = 9;
         assert_error!(
             read(&newer),
-            Error::Stream(StreamProblem::Version { found: 9, supported: 2, .. }),
+            Error::Stream(StreamProblem::Version { found: 9, supported: 3, .. }),
             ["version 9"]
         );
         let mut changed = bytes.clone();
@@ -100,30 +103,26 @@ fn damaged_bytes_are_refused() {
     }
 }
 
-/// The checksum of contents, as the layout has it.
-fn checksum(contents: &[u8]) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ contents.len() as u64;
-    let (words, rest) = contents.as_chunks::<8>();
-    let words = words.iter().map(|&word| u64::from_le_bytes(word));
-    for word in words.chain(rest.iter().map(|&byte| byte.into())) {
-        hash = (hash ^ word).wrapping_mul(0x0100_0000_01b3);
-        hash ^= hash >> 32;
-    }
-    hash
+/// A sound header and checksum around contents in which some bytes are others.
+fn forged(bytes: &[u8], replaced: Range<usize>, by: &[u8]) -> Vec<u8> {
+    let mut contents = bytes[20..bytes.len() - 8].to_vec();
+    contents.splice(replaced, by.iter().copied());
+    let (length, checksum) = (contents.len() as u64, XxHash64::oneshot(0, &contents));
+    [&bytes[..12], &length.to_le_bytes(), &contents, &checksum.to_le_bytes()].concat()
 }
 
-/// Sound checksums around contents of which eight bytes are others; those of a plan have one of their own inside.
-fn forged(bytes: &[u8], at: usize, word: u64, is_plan: bool) -> Vec<u8> {
-    let end = bytes.len() - 8;
-    let mut forged = bytes.to_vec();
-    forged[at..at + 8].copy_from_slice(&word.to_le_bytes());
-    if is_plan {
-        let own = checksum(&forged[44..end]);
-        forged[20..28].copy_from_slice(&own.to_le_bytes());
-    }
-    let sum = checksum(&forged[20..end]);
-    forged[end..].copy_from_slice(&sum.to_le_bytes());
-    forged
+/// Contents with other numbers at every place: eight bytes as they are, and one byte by a number of any length.
+fn forgeries(bytes: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
+    let numbers = [f64::NAN, f64::INFINITY, -1.0, 2.0, 1e308].map(f64::to_bits);
+    let words =
+        [0, 1, u64::MAX, u64::MAX - 1, i64::MAX as u64, i64::MIN as u64, (1 << 21) + 1, (1 << 22) + 2];
+    let words: Vec<u64> = words.into_iter().chain(numbers).collect();
+    (0..bytes.len() - 28).flat_map(move |at| {
+        let whole = words.iter().map(move |word| (8, word.to_le_bytes().to_vec()));
+        let short = words.iter().map(|word| (1, postcard::to_allocvec(word).unwrap()));
+        let all: Vec<_> = whole.chain(short).filter(|(length, _)| at + length + 28 <= bytes.len()).collect();
+        all.into_iter().map(move |(length, by)| (at, forged(bytes, at..at + length, &by)))
+    })
 }
 
 /// Whatever number stands anywhere, reading and using what is read never panics.
@@ -132,23 +131,19 @@ fn forged_bytes_do_no_harm() {
     let world = world();
     let batch = &world.batches.batches()[1];
     let grams = world.batches.grams().unwrap();
-    let numbers = [f64::NAN, f64::INFINITY, -1.0, 2.0, 1e308].map(f64::to_bits);
-    let words = [0, 1, u64::MAX, u64::MAX - 1, i64::MAX as u64, i64::MIN as u64, (1 << 21) + 1];
-    let words: Vec<u64> = words.into_iter().chain(numbers).collect();
     for plan in plans(&grams) {
         let bytes = plan.to_bytes();
-        assert_eq!(forged(&bytes, 28, plan.expected_proposals().to_bits(), true), bytes);
-        for (at, &word) in (28..bytes.len() - 15).flat_map(|at| words.iter().map(move |word| (at, word))) {
-            let Ok(read) = Plan::from_bytes(&forged(&bytes, at, word, true)) else { continue };
+        assert_eq!(forged(&bytes, 0..8, &plan.expected_proposals().to_le_bytes()), bytes);
+        for (at, bytes) in forgeries(&bytes) {
+            let Ok(read) = Plan::from_bytes(&bytes) else { continue };
             assert!(read.rank() <= read.dims(), "byte {at}");
             assert!(read.acceptance_bound() > 0.0 && read.acceptance_bound() <= 1.0, "byte {at}");
             assert!(read.law_error().is_finite() && read.expected_trials().is_finite(), "byte {at}");
             let _ = (read.rows(), read.trials(batch, 2, 1, &Engine::cpu()));
         }
     }
-    let bytes = grams.to_bytes();
-    for (at, &word) in (20..bytes.len() - 15).flat_map(|at| words.iter().map(move |word| (at, word))) {
-        let Ok(read) = Grams::from_bytes(&forged(&bytes, at, word, false)) else { continue };
+    for (_, bytes) in forgeries(&grams.to_bytes()) {
+        let Ok(read) = Grams::from_bytes(&bytes) else { continue };
         let all = read.clone().merge(read).and_then(|all| all.merge(grams.clone()));
         let _ = all.and_then(|all| Ok((all.rows(), Plan::k_dpp(&all, 2)?)));
     }

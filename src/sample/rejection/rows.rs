@@ -8,7 +8,7 @@ use crate::{
     Features, Result,
     engine::{Engine, RowMap, Rows, bounded_forms, forms_above, in_double},
     linalg::{
-        column,
+        columns,
         kernels::{dot, transposed_product},
         square_root,
     },
@@ -130,7 +130,7 @@ impl WhitenedRows {
             } else {
                 // Where F sees little of a row, rounding tells its forms from its images, which no weight may fall short of.
                 let above = above.map_or_else(|| forms_above(engine, rows, &factors, &forms), Ok)?;
-                (Source::Mapped(columns(&factor)), above)
+                (Source::Mapped(columns(factor.as_ref())), above)
             }
         };
         let (mut starts, mut tables) = (Vec::new(), Vec::new());
@@ -246,9 +246,4 @@ impl WhitenedRows {
             Source::Stored(_) => {}
         }
     }
-}
-
-/// The entries of a matrix, column after column.
-fn columns(matrix: &Mat<f64>) -> Vec<f64> {
-    (0..matrix.ncols()).flat_map(|j| column(matrix.as_ref(), j)).copied().collect()
 }

@@ -3,8 +3,10 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Constraint, Data, Problem, Storage};
-use crate::exact::{counts, set_of};
+use crate::{
+    Constraint, Data, Problem, Storage,
+    exact::{counts, set_of},
+};
 
 /// Largest number of items, of points under a Gaussian kernel, and of features.
 const ITEMS: usize = 9;

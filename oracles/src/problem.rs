@@ -83,7 +83,6 @@ impl Problem {
     }
 
     /// With δI added to the kernel, by a coordinate of its own for every row.
-    #[must_use]
     pub fn with_ridge(mut self, delta: f64) -> Self {
         self.ridge = Some((self.rows.clone(), delta));
         for (item, row) in self.rows.iter_mut().enumerate() {

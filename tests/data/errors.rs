@@ -3,11 +3,10 @@
 use std::{f64, fmt};
 
 use approx::abs_diff_eq;
+use oracles::{assert_error, random::normals};
 use partition_dpp::{
     Error, Features, IndependentKDpps, KDpp, Kernel, Method, Partition, PartitionDpp, Quota, Subset,
 };
-
-use crate::common::random::normals;
 
 fn two_parts() -> Partition {
     Partition::from_labels(&["dark", "light", "light", "dark", "light"]).unwrap()
@@ -243,7 +242,7 @@ fn a_zero_kernel_is_refused() {
 #[test]
 #[cfg(feature = "npy")]
 fn a_kernel_in_a_file_is_square() {
-    use crate::common::npy::{f64s, file, npy};
+    use oracles::npy::{f64s, file, npy};
     let file = file(&npy("<f8", false, &[2, 3], &f64s(&[1.0; 6])));
     let texts = ["kernel", "square", "3 values", "2 are needed"];
     assert_error!(

@@ -1,6 +1,7 @@
 //! Kernels in single and half precision, and tolerances.
 
 use approx::abs_diff_eq;
+use oracles::assert_error;
 use partition_dpp::{Engine, Error, Features, KDpp, Kernel, Method, data::Scalar};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 
@@ -101,7 +102,7 @@ fn a_kernel_may_be_off_by_as_much_as_is_said() {
 #[test]
 #[cfg(feature = "npy")]
 fn files_are_read_by_their_type() {
-    use crate::common::npy::{file, npy};
+    use oracles::npy::{file, npy};
     let rows = unit_rows(60, 8, 0, &mut StdRng::seed_from_u64(3));
     let values = products(&rows);
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();

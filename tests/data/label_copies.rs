@@ -3,16 +3,16 @@
 #![allow(clippy::float_cmp, reason = "rows are copied bit by bit")]
 
 use approx::assert_abs_diff_eq;
-use partition_dpp::{
-    Dpp, Engine, Error, Features, IndependentKDpps, Inference, KDpp, Method, PartitionDpp, Quota,
-    SamplerOptions, Subset, data::LabelCopies,
-};
-
-use crate::common::{
+use oracles::{
+    assert_error, conditioned,
     conditions::Condition,
     oracle::{Determinants, Law, marginals},
     random::normals,
     stats::chi_square_p,
+};
+use partition_dpp::{
+    Dpp, Engine, Error, Features, IndependentKDpps, Inference, KDpp, Method, PartitionDpp, Quota,
+    SamplerOptions, Subset, data::LabelCopies,
 };
 
 const DRAWS: u64 = 10_000;

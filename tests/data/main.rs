@@ -9,10 +9,6 @@
     reason = "tests panic, print what they measure, and use small numbers"
 )]
 
-#[macro_use]
-#[path = "../common/mod.rs"]
-mod common;
-
 mod errors;
 mod kernels;
 mod label_copies;

@@ -4,9 +4,11 @@
 
 use std::path::Path;
 
+use oracles::{
+    assert_error,
+    npy::{f64s, file, npy, with_header},
+};
 use partition_dpp::{Error, Features, data::NpyArray, error::NpyProblem};
-
-use crate::common::npy::{f64s, file, npy, with_header};
 
 /// The values of a 2×3 file.
 fn read(bytes: &[u8]) -> Vec<f64> {

@@ -2,9 +2,8 @@
 
 use std::{sync::mpsc, thread, time::Duration};
 
+use oracles::npy::{file, npy, with_header};
 use partition_dpp::{Error, Features, error::NpyProblem};
-
-use crate::common::npy::{file, npy, with_header};
 
 /// What reading ends with; reading what the headers promise would take days.
 fn read(bytes: &[u8]) -> Error {

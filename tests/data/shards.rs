@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use half::f16;
+use oracles::{
+    assert_error,
+    npy::{file, npy},
+    random::normals,
+};
 use partition_dpp::{
     Engine, Error, Features, Method, Partition, PartitionDpp, Quota,
     map::{Greedy, LazyGreedy, LocalSearch, Restarts, Solver},
-};
-
-use crate::common::{
-    npy::{file, npy},
-    random::normals,
 };
 
 const ITEMS: usize = 3_000;

@@ -3,18 +3,17 @@
 use approx::abs_diff_eq;
 use faer::Mat;
 use nalgebra::DMatrix;
+use oracles::{
+    grid::{self, ANGLES, complex, naive_determinant, naive_matrix, shares, to_faer},
+    random::normals,
+    with_threads,
+};
 use partition_dpp::{
     Engine,
     engine::{
         c64,
         low_level::{CandidateGrid, CandidateSums, PhaseGrid},
     },
-};
-
-use crate::common::{
-    grid::{self, ANGLES, complex, naive_determinant, naive_matrix, shares, to_faer},
-    random::normals,
-    with_threads,
 };
 
 const DIMS: [usize; 9] = [1, 2, 3, 15, 16, 17, 33, 64, 65];

@@ -1,12 +1,11 @@
 //! The verbs of the CPU engine against naive loops, at sizes around the edges of its blocks.
 
 use faer::{Mat, MatRef};
+use oracles::{random::normals, with_threads};
 use partition_dpp::{
     Engine, Features,
     engine::low_level::{Cpu, Items, RowMap, Rows, Verbs},
 };
-
-use crate::common::{random::normals, with_threads};
 
 /// Blocks have 256 rows, tasks 8192.
 const ROWS: [usize; 8] = [1, 2, 255, 256, 257, 8191, 8192, 8193];

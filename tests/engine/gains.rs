@@ -2,13 +2,12 @@
 //! tasks.
 #![allow(clippy::float_cmp, reason = "bits are compared")]
 
+use oracles::{oracle::dot, random::normals, with_threads};
 use partition_dpp::{
     Engine, Features,
     data::{Scalar, Storage},
     engine::low_level::{Cpu, Group, Items, Rows, Top, Verbs},
 };
-
-use crate::common::{oracle::dot, random::normals, with_threads};
 
 /// Tasks have 8192 rows, chunks 8 values.
 const ROWS: [usize; 6] = [1, 2, 17, 8191, 8192, 8193];

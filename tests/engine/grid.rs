@@ -6,18 +6,17 @@ use std::f64::consts::PI;
 use approx::assert_relative_eq;
 use faer::Mat;
 use nalgebra::{Complex, DMatrix};
+use oracles::{
+    grid::{self, complex, naive_determinant, naive_matrix, of_faer, phase, shares, to_faer},
+    random::normals,
+    with_threads,
+};
 use partition_dpp::{
     Engine,
     engine::{
         c64,
         low_level::{GridPoint, GridRequest, PhaseGrid},
     },
-};
-
-use crate::common::{
-    grid::{self, complex, naive_determinant, naive_matrix, of_faer, phase, shares, to_faer},
-    random::normals,
-    with_threads,
 };
 
 const DIMS: [usize; 9] = [1, 2, 3, 15, 16, 17, 33, 64, 65];

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use approx::assert_abs_diff_eq;
-use oracles::exact::{Set, set_of};
-use partition_dpp::{
-    Engine, Error, Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, RidgeDpp, Sampler,
-    SamplerOptions, watch::Step,
-};
-
-use crate::common::{
-    checked::{Constraint, Problem, draws::p_values},
+use oracles::{
+    Constraint, Problem, assert_error,
+    checked::draws::p_values,
+    exact::{Set, set_of},
     random::normals,
     stats,
     watches::reported,
+};
+use partition_dpp::{
+    Engine, Error, Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, RidgeDpp, Sampler,
+    SamplerOptions, watch::Step,
 };
 
 const ITEMS: usize = 12;

@@ -3,12 +3,11 @@
 use approx::assert_abs_diff_eq;
 use faer::{Mat, MatRef};
 use nalgebra::DMatrix;
+use oracles::{random::normals, with_threads};
 use partition_dpp::{
     Features,
     engine::low_level::{BestSwap, Cpu, Items, Rows, SwapTable, SwapUpdate, Verbs},
 };
-
-use crate::common::{random::normals, with_threads};
 
 /// Tiles have 8 items, blocks 256, tasks 8192.
 const ITEMS: [usize; 9] = [3, 7, 8, 9, 255, 256, 257, 8192, 8200];

@@ -9,18 +9,17 @@ use std::{
 };
 
 use faer::Mat;
+use oracles::{
+    random::normals,
+    watches::{reported, stopped_when},
+    with_threads,
+};
 use partition_dpp::{
     Dpp, Engine, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result,
     SamplerOptions, Watch,
     engine::low_level::{Items, Rows},
     mcmc::{McmcOptions, Thinning},
     watch::{Ended, Step},
-};
-
-use crate::common::{
-    random::normals,
-    watches::{reported, stopped_when},
-    with_threads,
 };
 
 /// Items in three parts, and what is asked of them.

@@ -1,5 +1,10 @@
 //! Greedy picks and swaps of local search that the device makes on its own.
 
+use oracles::{
+    engines::{self, Tested},
+    on_every_engine,
+    random::normals,
+};
 use partition_dpp::{
     Engine, Features, KDpp, Partition, PartitionDpp, Quota,
     engine::{
@@ -9,13 +14,7 @@ use partition_dpp::{
     map::{Greedy, LazyGreedy, LocalSearch, Solution, Solver},
 };
 
-use crate::{
-    common::{
-        engines::{self, Tested},
-        random::normals,
-    },
-    traffic::{apart, corners},
-};
+use crate::traffic::{apart, corners};
 
 pub(crate) fn labels(items: usize, parts: usize) -> Partition {
     Partition::from_labels(&(0..items).map(|item| item * item % parts).collect::<Vec<_>>()).unwrap()

@@ -2,18 +2,17 @@
 
 use std::ops::RangeInclusive;
 
+use oracles::{
+    engines::{self, Tested},
+    on_every_engine,
+    random::normals,
+};
 use partition_dpp::{
     Dpp, Engine, Features, Partition, PartitionDpp, Quota,
     map::{Greedy, LazyGreedy, Objective, Solver, Termination},
 };
 
-use crate::{
-    ahead::{labels, problems},
-    common::{
-        engines::{self, Tested},
-        random::normals,
-    },
-};
+use crate::ahead::{labels, problems};
 
 /// Asserts that an engine picks the same items in the same order as the CPU, for the same reason no more; returns their
 /// number.

@@ -1,6 +1,7 @@
 //! Every algorithm on a graphics device: exact answers, sets, and proof that the work was done there.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
+use oracles::{Case, engines::gpu, enumerable_cases, known_answers, random::normals};
 use partition_dpp::{
     Dpp, Engine, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
     SamplerOptions, Subset,
@@ -10,8 +11,6 @@ use partition_dpp::{
         UpperBound,
     },
 };
-
-use crate::common::{Case, engines::gpu, enumerable_cases, known_answers, random::normals};
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 

@@ -2,15 +2,15 @@
 
 use faer::{Mat, MatRef};
 use half::f16;
+use oracles::{
+    engines::{self, Tested},
+    on_every_engine,
+    oracle::dot,
+    random::normals,
+};
 use partition_dpp::{
     Features,
     engine::low_level::{Items, RowMap, Rows, Verbs},
-};
-
-use crate::common::{
-    engines::{self, Tested},
-    oracle::dot,
-    random::normals,
 };
 
 /// Rows and features: one, odd, and around tiles (256), blocks (64), groups of four and steps (16).

@@ -2,18 +2,18 @@
 
 use faer::Mat;
 use nalgebra::DMatrix;
+use oracles::{
+    engines::{self, Tested},
+    on_every_engine,
+    oracle::dot,
+    random::normals,
+};
 use partition_dpp::{
     Features,
     engine::{
         Precision,
         low_level::{Beyond, Items, LeavingPairs, Rows, SwapTable, Verbs},
     },
-};
-
-use crate::common::{
-    engines::{self, Tested},
-    oracle::dot,
-    random::normals,
 };
 
 fn part_of(item: u32, parts: u32) -> u32 {

@@ -5,6 +5,12 @@ use std::cell::Cell;
 
 use faer::{Mat, c64};
 use nalgebra::{Complex, DMatrix};
+use oracles::{
+    engines::{self, CHUNK, Tested, short_dispatches},
+    on_every_engine,
+    random::normals,
+    watches::reported,
+};
 use partition_dpp::{
     Error,
     engine::{
@@ -15,14 +21,7 @@ use partition_dpp::{
     watch::Ended,
 };
 
-use crate::{
-    common::{
-        engines::{self, CHUNK, Tested, short_dispatches},
-        random::normals,
-        watches::reported,
-    },
-    conformance_tables::{node, shares},
-};
+use crate::conformance_tables::{node, shares};
 
 /// Phases and coefficients of every part, node after node.
 struct Nodes {

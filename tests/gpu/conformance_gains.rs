@@ -1,18 +1,17 @@
 //! Tables of gains on every engine, against naive loops.
 
+use oracles::{
+    engines::{self, Tested},
+    on_every_engine,
+    oracle::dot,
+    random::normals,
+};
 use partition_dpp::{
     Features,
     engine::low_level::{Items, Rows},
 };
 
-use crate::{
-    common::{
-        engines::{self, Tested},
-        oracle::dot,
-        random::normals,
-    },
-    conformance::{each_rows, norm, scaled},
-};
+use crate::conformance::{each_rows, norm, scaled};
 
 /// Gains after the directions, of groups that are open; removed rows are −∞.
 fn gain_update(tested: &Tested) {

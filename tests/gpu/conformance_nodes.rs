@@ -4,6 +4,12 @@ use std::f64::consts::TAU;
 
 use faer::{Mat, c64};
 use nalgebra::{Complex, DMatrix};
+use oracles::{
+    engines::{self, Tested},
+    on_every_engine,
+    oracle::dot,
+    random::normals,
+};
 use partition_dpp::{
     Features,
     engine::{
@@ -13,12 +19,6 @@ use partition_dpp::{
 };
 
 use super::conformance_tables::{node, shares};
-use crate::common::{
-    engines::{self, Tested},
-    oracle::dot,
-    random::normals,
-};
-
 /// The nodes of a torus of two parts, and rows of one of them.
 struct Draw {
     features: Features,

@@ -3,6 +3,12 @@
 use faer::{Mat, MatRef};
 use half::f16;
 use nalgebra::DMatrix;
+use oracles::{
+    engines::{self, Tested},
+    on_every_engine,
+    oracle::dot,
+    random::normals,
+};
 use partition_dpp::{
     Features,
     engine::{
@@ -11,14 +17,7 @@ use partition_dpp::{
     },
 };
 
-use crate::{
-    common::{
-        engines::{self, Tested},
-        oracle::dot,
-        random::normals,
-    },
-    conformance::{norm, scaled},
-};
+use crate::conformance::{norm, scaled};
 
 /// A swap must improve by more.
 const LEAST: f64 = 1e-9;

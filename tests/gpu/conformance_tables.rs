@@ -4,17 +4,17 @@
 use faer::{Mat, MatRef, c64};
 use half::f16;
 use nalgebra::{Complex, DMatrix};
+use oracles::{
+    engines::{self, Tested},
+    on_every_engine,
+    oracle::dot,
+    random::normals,
+};
 use partition_dpp::{
     Features,
     engine::low_level::{
         BestSwap, CandidateGrid, GridRequest, Items, PhaseGrid, Rows, SwapTable, SwapUpdate,
     },
-};
-
-use crate::common::{
-    engines::{self, Tested},
-    oracle::dot,
-    random::normals,
 };
 
 /// A table with arbitrary duals, and an arbitrary exchange.

@@ -2,6 +2,11 @@
 
 use approx::assert_abs_diff_eq;
 use faer::{Mat, c64};
+use oracles::{
+    assert_error,
+    engines::{self, gpu, open},
+    random::normals,
+};
 use partition_dpp::{
     Engine, Error, Features, KDpp,
     engine::{
@@ -11,11 +16,6 @@ use partition_dpp::{
     },
     error::DeviceProblem,
     map::{Greedy, Solver},
-};
-
-use crate::common::{
-    engines::{self, gpu, open},
-    random::normals,
 };
 
 #[test]

@@ -1,13 +1,13 @@
 //! Local search on devices that ends, or goes on, with exchanges between two parts.
 
+use oracles::{
+    engines::{self, Tested},
+    on_every_engine,
+    random::normals,
+};
 use partition_dpp::{
     Engine, Features, Partition, PartitionDpp, Quota,
     map::{LocalSearch, Restarts, Solution, Solver},
-};
-
-use crate::common::{
-    engines::{self, Tested},
-    random::normals,
 };
 
 pub(crate) fn search(

@@ -7,6 +7,11 @@ use std::{
 };
 
 use faer::{Mat, c64};
+use oracles::{
+    assert_error,
+    engines::{self, gpu, open},
+    random::normals,
+};
 use partition_dpp::{
     Engine, Error, Features, KDpp,
     engine::{
@@ -19,11 +24,6 @@ use partition_dpp::{
     },
     error::DeviceProblem,
     map::{Greedy, LocalSearch, Solver},
-};
-
-use crate::common::{
-    engines::{self, gpu, open},
-    random::normals,
 };
 
 fn features() -> Features {

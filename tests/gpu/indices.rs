@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
+use oracles::engines::{self, Test};
 use partition_dpp::engine::{
     Precision,
     gpu::{Gpu, GpuOptions},
 };
 
 use crate::{
-    common::engines::{self, Test},
     conformance, conformance_forms, conformance_gains, conformance_swaps, conformance_tables,
     testimony::{place, testifying},
 };

@@ -1,16 +1,15 @@
 //! Draws by interpolation whose nodes are on the device: the subsets are those of the CPU, and what travels.
 
+use oracles::{
+    engines::{gpu, open},
+    random::normals,
+};
 use partition_dpp::{
     Engine, Features, Method, Partition, PartitionDpp, Quota, Subset,
     engine::{
         Precision,
         gpu::{Fault, Gpu, GpuOptions},
     },
-};
-
-use crate::common::{
-    engines::{gpu, open},
-    random::normals,
 };
 
 /// Items in turn in every part.

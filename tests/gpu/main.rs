@@ -8,10 +8,6 @@
     reason = "tests panic, print what they measure, and use small numbers"
 )]
 
-#[macro_use]
-#[path = "../common/mod.rs"]
-mod common;
-
 mod ahead;
 mod ahead_ranges;
 mod algorithms;

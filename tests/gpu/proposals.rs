@@ -11,6 +11,13 @@ use std::{
     time::Duration,
 };
 
+use oracles::{
+    Case,
+    engines::{gpu, open},
+    enumerable_cases,
+    random::normals,
+    stats,
+};
 use partition_dpp::{
     Engine, Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions,
     Subset, Watch,
@@ -20,14 +27,6 @@ use partition_dpp::{
     },
     sample::Bound,
     watch::Ended,
-};
-
-use crate::common::{
-    Case,
-    engines::{gpu, open},
-    enumerable_cases,
-    random::normals,
-    stats,
 };
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];

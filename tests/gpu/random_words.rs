@@ -2,12 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use oracles::engines::{gpu, open};
 use partition_dpp::engine::{
     Precision,
     gpu::{Gpu, GpuOptions},
 };
-
-use crate::common::engines::{gpu, open};
 
 /// Philox4x32-10 as its authors print it.
 fn philox(given: [u32; 6]) -> [u32; 4] {

@@ -2,6 +2,7 @@
 
 use approx::{abs_diff_eq, relative_eq};
 use faer::{Mat, MatRef};
+use oracles::{assert_error, engines::gpu, random::normals};
 use partition_dpp::{
     Engine, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota,
     engine::{
@@ -12,8 +13,6 @@ use partition_dpp::{
     error::DeviceProblem,
     map::{Greedy, LocalSearch, Solver},
 };
-
-use crate::common::{engines::gpu, random::normals};
 
 const DIMS: usize = 6;
 const ITEMS: usize = 40;

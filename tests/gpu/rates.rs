@@ -1,5 +1,6 @@
 //! Rates of devices, and the choice between them and the CPU.
 
+use oracles::engines::gpu;
 use partition_dpp::{
     Engine,
     engine::{
@@ -7,8 +8,6 @@ use partition_dpp::{
         gpu::{AdapterSummary, summaries},
     },
 };
-
-use crate::common::engines::gpu;
 
 #[test]
 fn software_is_not_measured_and_not_taken() {

@@ -5,6 +5,10 @@ mod tables;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use oracles::{
+    engines::{gpu, open},
+    random::normals,
+};
 use partition_dpp::{
     Engine, Features, Partition, PartitionDpp, Quota, Sampler, Subset,
     engine::{
@@ -13,13 +17,7 @@ use partition_dpp::{
     },
 };
 
-use crate::{
-    common::{
-        engines::{gpu, open},
-        random::normals,
-    },
-    proposals::{drawn, drawn_by_host},
-};
+use crate::proposals::{drawn, drawn_by_host};
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 /// The law error asked for.

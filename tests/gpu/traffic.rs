@@ -3,6 +3,10 @@
 use std::time::Duration;
 
 use half::f16;
+use oracles::{
+    engines::{gpu, open},
+    random::normals,
+};
 use partition_dpp::{
     Dpp, Engine, Error, Features, Method, Partition, PartitionDpp, Quota,
     engine::{
@@ -13,13 +17,7 @@ use partition_dpp::{
     map::{Greedy, LocalSearch, Objective, Restarts, Solver},
 };
 
-use crate::{
-    common::{
-        engines::{gpu, open},
-        random::normals,
-    },
-    exchanges::{search, traps},
-};
+use crate::exchanges::{search, traps};
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 

@@ -1,11 +1,10 @@
 //! Inference where nothing can be enumerated: against samples, and by independent routes.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
+use oracles::{random, stats};
 use partition_dpp::{Engine, Features, KDpp, Method, Partition, PartitionDpp, Quota};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
-
-use crate::common::{random, stats};
 
 /// p-value of observed counts of independent draws from `law`, bins pooled to an expectation of 5.
 fn chi_square_p(observed: &[u64], law: &[f64]) -> f64 {

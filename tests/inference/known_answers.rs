@@ -1,9 +1,8 @@
 //! Exact probabilities against exact arithmetic and enumeration.
 
 use approx::{abs_diff_eq, relative_eq};
+use oracles::{Case, enumerable_cases, known_answers, oracle};
 use partition_dpp::{Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota, Subset};
-
-use crate::common::{Case, enumerable_cases, known_answers, oracle};
 
 fn model(case: &Case) -> (Features, Partition, Quota) {
     let partition = Partition::from_labels(&case.labels).unwrap();

@@ -1,12 +1,11 @@
 //! Budgets of nodes, and systems of nodes, broken once: the variant, its fields and its message.
 
 use approx::{assert_abs_diff_eq, relative_eq};
+use oracles::{assert_error, random::normals, watches::reported};
 use partition_dpp::{
     Dpp, Engine, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, SamplerOptions, engine::c64,
     polynomial::CircleVandermonde, watch::Step,
 };
-
-use crate::common::{random::normals, watches::reported};
 
 /// Parts of two generic items each.
 fn pairs(parts: usize, dims: usize) -> (Features, Partition) {

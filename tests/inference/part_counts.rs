@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{
-    Dpp, Engine, Error, Estimate, Features, KDpp, PartCounts, Partition, Quota, Result,
-    similarity::{Bandwidth, Rbf},
-};
-
-use crate::common::{
-    Case,
+use oracles::{
+    Case, assert_error, conditioned,
     conditions::Condition,
     enumerable_cases,
     oracle::{self, Law},
+};
+use partition_dpp::{
+    Dpp, Engine, Error, Estimate, Features, KDpp, PartCounts, Partition, Quota, Result,
+    similarity::{Bandwidth, Rbf},
 };
 
 /// Probability of every vector of part counts.

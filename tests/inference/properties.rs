@@ -4,14 +4,13 @@ use std::f64::consts::LN_2;
 
 use approx::abs_diff_eq;
 use nalgebra::DMatrix;
-use partition_dpp::{Dpp, Engine, Inference, KDpp, PartitionDpp, Quota, Result, Subset};
-use proptest::{prelude::*, test_runner::TestCaseResult};
-
-use crate::common::{
-    models::{Model, config, models},
+use oracles::{
+    models::{Model, config, models, permutations},
     random::normals,
     with_threads,
 };
+use partition_dpp::{Dpp, Engine, Inference, KDpp, PartitionDpp, Quota, Result, Subset};
+use proptest::{prelude::*, test_runner::TestCaseResult};
 
 const TOLERANCE: f64 = 1e-9;
 
@@ -60,67 +59,39 @@ impl Found {
     }
 }
 
-impl Model {
-    /// What `body` finds out about a law of the model, given items that are in and items that are out.
-    fn infer<T>(
-        &self,
-        law: Law,
-        (included, excluded): (&[usize], &[usize]),
-        body: impl FnOnce(&Inference) -> T,
-    ) -> Result<T> {
-        let (features, partition) = (self.features(), self.partition());
-        let quota = Quota::new(&partition, &self.quota)?;
-        let inference = match law {
-            Law::Quota => PartitionDpp::new(&features, &partition, &quota)?
-                .including(included)?
-                .excluding(excluded)?
-                .inference(&Engine::cpu())?,
-            Law::Size => KDpp::new(&features, self.k())?
-                .including(included)?
-                .excluding(excluded)?
-                .inference(&Engine::cpu())?,
-            Law::Any => {
-                Dpp::new(&features)?.including(included)?.excluding(excluded)?.inference(&Engine::cpu())?
-            }
-        };
-        Ok(body(&inference))
-    }
-
-    fn found(&self, law: Law) -> Found {
-        self.infer(law, (&[], &[]), Found::of).unwrap()
-    }
-
-    fn scaled(&self, factor: impl Fn(usize) -> f64) -> Self {
-        self.with_rows(|i, row| row.iter().map(|x| x * factor(i)).collect())
-    }
-
-    fn rotated(&self, seed: u64) -> Self {
-        let random = normals(self.dims * self.dims, seed);
-        let rotation = DMatrix::from_vec(self.dims, self.dims, random).qr().q();
-        self.with_rows(|_, row| (DMatrix::from_row_slice(1, row.len(), row) * &rotation).as_slice().to_vec())
-    }
-
-    fn permuted(&self, order: &[usize]) -> Self {
-        let rows: Vec<&[f64]> = self.values.chunks_exact(self.dims).collect();
-        Self {
-            values: order.iter().flat_map(|&i| rows[i].to_vec()).collect(),
-            labels: order.iter().map(|&i| self.labels[i]).collect(),
-            ..self.clone()
+/// What `body` finds out about a law of the model, given items that are in and items that are out.
+fn infer<T>(
+    model: &Model,
+    law: Law,
+    (included, excluded): (&[usize], &[usize]),
+    body: impl FnOnce(&Inference) -> T,
+) -> Result<T> {
+    let (features, partition) = (model.features(), model.partition());
+    let quota = Quota::new(&partition, &model.quota)?;
+    let inference = match law {
+        Law::Quota => PartitionDpp::new(&features, &partition, &quota)?
+            .including(included)?
+            .excluding(excluded)?
+            .inference(&Engine::cpu())?,
+        Law::Size => KDpp::new(&features, model.k())?
+            .including(included)?
+            .excluding(excluded)?
+            .inference(&Engine::cpu())?,
+        Law::Any => {
+            Dpp::new(&features)?.including(included)?.excluding(excluded)?.inference(&Engine::cpu())?
         }
-    }
-
-    /// E|S| of the DPP: Σ λ/(1 + λ).
-    fn expected_size(&self) -> f64 {
-        let rows = DMatrix::from_row_slice(self.items(), self.dims, &self.values);
-        (rows.transpose() * &rows).symmetric_eigenvalues().iter().map(|x| x / (1.0 + x)).sum()
-    }
+    };
+    Ok(body(&inference))
 }
 
-fn permutations() -> impl Strategy<Value = (Model, Vec<usize>)> {
-    models().prop_flat_map(|model| {
-        let order: Vec<usize> = (0..model.items()).collect();
-        (Just(model), Just(order).prop_shuffle())
-    })
+fn answers(model: &Model, law: Law) -> Found {
+    infer(model, law, (&[], &[]), Found::of).unwrap()
+}
+
+/// E|S| of the DPP: Σ λ/(1 + λ).
+fn expected_size(model: &Model) -> f64 {
+    let rows = DMatrix::from_row_slice(model.items(), model.dims, &model.values);
+    (rows.transpose() * &rows).symmetric_eigenvalues().iter().map(|x| x / (1.0 + x)).sum()
 }
 
 proptest! {
@@ -129,7 +100,7 @@ proptest! {
     #[test]
     fn permuting_items_permutes_their_probabilities((model, order) in permutations()) {
         for law in LAWS {
-            let (before, after) = (model.found(law), model.permuted(&order).found(law));
+            let (before, after) = (answers(&model, law), answers(&model.permuted(&order), law));
             let expected: Vec<f64> = order.iter().map(|&i| before.marginals[i]).collect();
             after.agrees(before.log_z, &expected)?;
         }
@@ -140,9 +111,9 @@ proptest! {
         let power = if up { 40 } else { -40 };
         let scaled = model.scaled(|_| 2.0_f64.powi(power));
         for law in [Law::Quota, Law::Size] {
-            let before = model.found(law);
+            let before = answers(&model, law);
             let shift = 2.0 * model.k() as f64 * f64::from(power) * LN_2;
-            let after = scaled.found(law);
+            let after = answers(&scaled, law);
             after.agrees(before.log_z + shift, &before.marginals)?;
             prop_assert_eq!(after.marginals, before.marginals, "powers of two round nothing");
         }
@@ -152,33 +123,33 @@ proptest! {
     fn scaling_one_part_scales_the_normaliser_alone(model in models(), power in -30.0..30.0_f64, part: usize) {
         let part = part % model.quota.len();
         let scaled = model.scaled(|i| if model.labels[i] == part { power.exp2() } else { 1.0 });
-        let before = model.found(Law::Quota);
+        let before = answers(&model, Law::Quota);
         let shift = 2.0 * model.quota[part] as f64 * power * LN_2;
-        scaled.found(Law::Quota).agrees(before.log_z + shift, &before.marginals)?;
+        answers(&scaled, Law::Quota).agrees(before.log_z + shift, &before.marginals)?;
     }
 
     #[test]
     fn rotating_the_features_changes_nothing(model in models(), seed: u64) {
         for law in LAWS {
-            let before = model.found(law);
-            model.rotated(seed).found(law).agrees(before.log_z, &before.marginals)?;
+            let before = answers(&model, law);
+            answers(&model.rotated(seed), law).agrees(before.log_z, &before.marginals)?;
         }
     }
 
     #[test]
     fn probabilities_sum_to_the_quota(model in models()) {
         let close = |found: f64, expected: f64| abs_diff_eq!(found, expected, epsilon = TOLERANCE);
-        let found = model.found(Law::Quota);
+        let found = answers(&model, Law::Quota);
         prop_assert!(found.marginals.iter().all(|p| (0.0..=1.0).contains(p)), "{found:?}");
         for (part, &count) in model.quota.iter().enumerate() {
             let of_part = found.marginals.iter().zip(&model.labels).filter(|(_, label)| **label == part);
             let sum: f64 = of_part.map(|(p, _)| p).sum();
             prop_assert!(close(sum, count as f64), "part {part}: {sum}, {count}");
         }
-        let sum: f64 = model.found(Law::Size).marginals.iter().sum();
+        let sum: f64 = answers(&model, Law::Size).marginals.iter().sum();
         prop_assert!(close(sum, model.k() as f64), "{sum}");
-        let sum: f64 = model.found(Law::Any).marginals.iter().sum();
-        prop_assert!(close(sum, model.expected_size()), "{sum} {}", model.expected_size());
+        let sum: f64 = answers(&model, Law::Any).marginals.iter().sum();
+        prop_assert!(close(sum, expected_size(&model)), "{sum} {}", expected_size(&model));
     }
 
     #[test]
@@ -197,9 +168,9 @@ proptest! {
                 }
                 (total, marginals)
             };
-            let (total, marginals) = model.infer(law, (&[], &[]), enumerate).unwrap();
+            let (total, marginals) = infer(&model, law, (&[], &[]), enumerate).unwrap();
             prop_assert!(abs_diff_eq!(total, 1.0, epsilon = TOLERANCE), "{law:?}: {total}");
-            let found = model.found(law);
+            let found = answers(&model, law);
             found.agrees(found.log_z, &marginals)?;
         }
     }
@@ -208,10 +179,10 @@ proptest! {
     fn normalisers_given_an_item_tell_its_probability(model in models(), item: usize) {
         let item = item % model.items();
         for law in LAWS {
-            let found = model.found(law);
+            let found = answers(&model, law);
             let p = found.marginals[item];
             let log_z = |condition: (&[usize], &[usize])| {
-                model.infer(law, condition, |given| given.log_partition_function().value - found.log_z)
+                infer(&model, law, condition, |given| given.log_partition_function().value - found.log_z)
             };
             // Rounding of p counts for more and more in the logarithm of less and less.
             if p > 1e-6 {
@@ -229,7 +200,7 @@ proptest! {
     #[test]
     fn threads_do_not_change_a_bit(model in models()) {
         for law in LAWS {
-            let run = || model.found(law).bits();
+            let run = || answers(&model, law).bits();
             prop_assert_eq!(with_threads(1, run), with_threads(2, run));
         }
     }
@@ -242,14 +213,14 @@ fn a_planted_fault_is_found() {
     let mut faulty = model.clone();
     faulty.values[17] += 1e-6;
     for law in LAWS {
-        let found = model.found(law);
+        let found = answers(&model, law);
         assert!(found.gap(found.log_z, &found.marginals) <= TOLERANCE);
         // An entry off by 1e-6; two items swapped; a row scaled.
-        let entry = faulty.rotated(1).found(law);
+        let entry = answers(&faulty.rotated(1), law);
         assert!(entry.gap(found.log_z, &found.marginals) > 10.0 * TOLERANCE);
-        let swapped = model.permuted(&[0, 1, 2, 3, 4, 7, 6, 5]).found(law);
+        let swapped = answers(&model.permuted(&[0, 1, 2, 3, 4, 7, 6, 5]), law);
         assert!(swapped.gap(found.log_z, &found.marginals) > 10.0 * TOLERANCE);
-        let scaled = model.scaled(|i| if i < 7 { 1.0 } else { 1.0 + 1e-6 }).found(law);
+        let scaled = answers(&model.scaled(|i| if i < 7 { 1.0 } else { 1.0 + 1e-6 }), law);
         assert!(scaled.gap(found.log_z, &found.marginals) > 10.0 * TOLERANCE);
     }
 }

@@ -1,17 +1,17 @@
 //! Exact probabilities under ranges of part counts: against enumeration, and against the laws that they contain.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq, relative_eq};
-use partition_dpp::{
-    Dpp, Engine, Error, Estimate, Features, Inference, KDpp, Partition, PartitionDpp, Quota, Subset,
-    data::LabelCopies,
-};
-
-use crate::common::{
+use oracles::{
+    assert_error, conditioned,
     conditions::Condition,
     enumerable_cases, known_answers,
     oracle::{self, Law},
     random::normals,
     ranges::{Shape, shapes},
+};
+use partition_dpp::{
+    Dpp, Engine, Error, Estimate, Features, Inference, KDpp, Partition, PartitionDpp, Quota, Subset,
+    data::LabelCopies,
 };
 
 /// Normaliser, inclusion probabilities and log-probabilities; the largest gaps of the first two.

@@ -1,8 +1,7 @@
 //! How likely a DPP or a k-DPP is to meet ranges of part counts by itself.
 
+use oracles::{enumerable_cases, oracle, random::normals, ranges::shapes};
 use partition_dpp::{Dpp, Engine, Features, KDpp, Partition, Quota};
-
-use crate::common::{enumerable_cases, oracle, random::normals, ranges::shapes};
 
 #[test]
 fn agrees_with_enumeration_and_with_the_law_of_counts() {

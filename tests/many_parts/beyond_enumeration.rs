@@ -3,18 +3,17 @@
 
 use approx::{abs_diff_eq, relative_eq};
 use nalgebra::DMatrix;
-use partition_dpp::{
-    Engine, Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, SamplerOptions,
-    polynomial::ConditionalBernoulli,
-};
-use rand::{SeedableRng, distr::Distribution, rngs::StdRng};
-
-use crate::common::{
+use oracles::{
     naive::{Fault, Naive},
     oracle::dot,
     random::{clustered, normals},
     stats, with_threads,
 };
+use partition_dpp::{
+    Engine, Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, SamplerOptions,
+    polynomial::ConditionalBernoulli,
+};
+use rand::{SeedableRng, distr::Distribution, rngs::StdRng};
 
 const DRAWS: u64 = 50_000;
 

@@ -1,12 +1,11 @@
 //! Core-sets: what is lost by choosing shard by shard, against choosing from everything.
 
 use approx::assert_abs_diff_eq;
+use oracles::{assert_error, random::normals};
 use partition_dpp::{
     Engine, Error, Features, Partition, PartitionDpp, Quota,
     map::{CoreSet, CoreSetUnion, LocalSearch, Restarts, Solution, Solver, UpperBound},
 };
-
-use crate::common::random::normals;
 
 /// Items in the order of their shards, each with a part.
 struct Shards {

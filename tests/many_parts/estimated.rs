@@ -5,6 +5,7 @@ use std::{
     thread::available_parallelism,
 };
 
+use oracles::{assert_error, oracle::Determinants, random::normals, watches::stopped_when, with_threads};
 use partition_dpp::{
     Engine, Error, Features, Partition, PartitionDpp, Quota, Watch,
     error::EstimateProblem,
@@ -12,8 +13,6 @@ use partition_dpp::{
     sample::EstimateOptions,
     watch::{Ended, Progress, Step},
 };
-
-use crate::common::{oracle::Determinants, random::normals, watches::stopped_when, with_threads};
 
 /// Parts in blocks that are orthogonal to each other, turned so that nothing shows: the rows, the labels, and ln Z, which
 /// is the sum of those of the blocks.

@@ -4,15 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use approx::abs_diff_eq;
+use oracles::{
+    assert_error, enumerable_cases,
+    oracle::{Determinants, Law},
+    random::normals,
+};
 use partition_dpp::{
     Engine, Features, Partition, PartitionDpp, Quota,
     mcmc::{Chains, McmcOptions},
-};
-
-use crate::common::{
-    enumerable_cases,
-    oracle::{Determinants, Law},
-    random::normals,
 };
 
 /// Rows, labels, quota.
@@ -143,11 +142,8 @@ fn known_answers() {
         let quota = Quota::new(&partition, &case.quota).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         // Parts that are taken whole are included: their chains speak of the other items only.
-        let sizes = crate::common::oracle::counts(
-            &(0..case.items()).collect::<Vec<_>>(),
-            &case.labels,
-            case.quota.len(),
-        );
+        let sizes =
+            oracles::oracle::counts(&(0..case.items()).collect::<Vec<_>>(), &case.labels, case.quota.len());
         let whole = case.quota.iter().zip(&sizes).any(|(&quota, &size)| quota > 0 && quota == size);
         let largest = sizes.iter().max().unwrap() + 1;
         if whole || law.len() * largest.pow(slots as u32) > 3_000_000 {

@@ -1,13 +1,12 @@
 //! Split-R̂, effective draws and autocorrelation times on series whose answers are known.
 
 use approx::assert_abs_diff_eq;
+use oracles::{assert_error, random::normals};
 use partition_dpp::{
     Engine, Error, Features, Partition, PartitionDpp, Quota,
     error::EstimateProblem,
     mcmc::{Convergence, McmcOptions, Thinning},
 };
-
-use crate::common::random::normals;
 
 const CHAINS: usize = 4;
 

@@ -1,18 +1,18 @@
 //! Draws of exchange chains: their law, their agreement with exact draws, their reproducibility, their drift.
 
 use approx::abs_diff_eq;
-use partition_dpp::{
-    Engine, Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset,
-    mcmc::{McmcOptions, OtherSetMoves, Thinning},
-};
-
-use crate::common::{
+use oracles::{
+    assert_error,
     conditions::Condition,
     enumerable_cases,
     oracle::Determinants,
     random::normals,
     stats::{self, chi_square_p, critical_z},
     with_threads,
+};
+use partition_dpp::{
+    Engine, Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset,
+    mcmc::{McmcOptions, OtherSetMoves, Thinning},
 };
 
 /// More than there are χ² tests in this file.

@@ -1,11 +1,10 @@
 //! More parts than there are dimensions, by far.
 
+use oracles::{assert_error, oracle::dot, random::normals};
 use partition_dpp::{
     Engine, Error, Features, Method, Partition, PartitionDpp, Quota,
     map::{Greedy, Solver},
 };
-
-use crate::common::{oracle::dot, random::normals};
 
 const PARTS: usize = 1200;
 const DIMS: usize = 6;

@@ -3,18 +3,17 @@
 use std::time::Duration;
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{
-    Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota,
-    map::{Bound, BranchAndBound, Certificate, Greedy, Objective, Solver, UpperBound},
-};
-use proptest::prelude::*;
-
-use crate::common::{
+use oracles::{
     enumerable_cases, models,
     oracle::{Determinants, counts},
     random::normals,
     watches::within,
 };
+use partition_dpp::{
+    Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota,
+    map::{Bound, BranchAndBound, Certificate, Greedy, Objective, Solver, UpperBound},
+};
+use proptest::prelude::*;
 
 /// ln of the largest determinant of the sets that are allowed.
 fn optimum(oracle: &Determinants, allowed: impl Fn(&[usize]) -> bool) -> f64 {
@@ -54,10 +53,7 @@ proptest! {
 
     #[test]
     fn under_quotas(model in models::models(), exponent in -40_i32..40) {
-        let model = model.with_rows(|i, row| {
-            let scale = if i % 2 == 0 { f64::from(exponent).exp2() } else { 1.0 };
-            row.iter().map(|x| x * scale).collect()
-        });
+        let model = model.scaled(|i| if i % 2 == 0 { f64::from(exponent).exp2() } else { 1.0 });
         let (features, partition) = (model.features(), model.partition());
         let quota = Quota::new(&partition, &model.quota).unwrap();
         let oracle = Determinants::of_features(model.values.chunks(model.dims).map(<[f64]>::to_vec).collect());
@@ -154,7 +150,7 @@ fn one_set_is_its_own_bound() {
 #[cfg(feature = "npy")]
 #[test]
 fn c63_within_a_tenth() {
-    let Some(folder) = crate::common::real_data("mesp") else { return };
+    let Some(folder) = oracles::real_data("mesp") else { return };
     let kernel = partition_dpp::Kernel::open_npy(folder.join("C63.npy")).unwrap();
     // Optimum, and the best published bound: Γ for 10 and 28, linx for 50.
     for (size, best, published) in [

@@ -2,12 +2,11 @@
 
 use std::time::Instant;
 
+use oracles::{real_data, table::Table};
 use partition_dpp::{
     Engine, KDpp, Kernel,
     map::{LocalSearch, Restarts, Solver},
 };
-
-use crate::common::{real_data, table::Table};
 
 /// Accuracy of the published values.
 const TOLERANCE: f64 = 1e-6;

@@ -1,12 +1,11 @@
 //! Proven optima of the benchmark C63 at a handful of sizes; `cargo bench --bench exact` does all 61.
 
 use approx::abs_diff_eq;
+use oracles::real_data;
 use partition_dpp::{
     Engine, KDpp, Kernel,
     map::{BranchAndBound, Solver, Termination},
 };
-
-use crate::common::real_data;
 
 /// The sizes, and the nodes that the search of the reference table needed.
 const SIZES: [(usize, u64); 8] =

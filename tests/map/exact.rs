@@ -6,19 +6,18 @@ use std::{
 };
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{
-    Dpp, Engine, Error, Features, KDpp, Kernel, Partition, PartitionDpp, Quota, Subset, Watch,
-    map::{BranchAndBound, Solution, Solver, Termination},
-};
-use proptest::prelude::*;
-
-use crate::common::{
-    enumerable_cases, models,
+use oracles::{
+    assert_error, enumerable_cases, models,
     oracle::{Determinants, counts},
     random::normals,
     watches::{reported, stopped_when, within},
     with_threads,
 };
+use partition_dpp::{
+    Dpp, Engine, Error, Features, KDpp, Kernel, Partition, PartitionDpp, Quota, Subset, Watch,
+    map::{BranchAndBound, Solution, Solver, Termination},
+};
+use proptest::prelude::*;
 
 const TOLERANCE: f64 = 1e-9;
 
@@ -163,7 +162,7 @@ proptest! {
         let rows = normals(items * dims, seed);
         let row = |i: usize| &rows[i * dims..(i + 1) * dims];
         let entry = |i: usize, j: usize| {
-            crate::common::oracle::dot(row(i), row(j)) + if i == j { 0.05 + 0.01 * i as f64 } else { 0.0 }
+            oracles::oracle::dot(row(i), row(j)) + if i == j { 0.05 + 0.01 * i as f64 } else { 0.0 }
         };
         let dense: Vec<Vec<f64>> = (0..items).map(|i| (0..items).map(|j| entry(i, j)).collect()).collect();
         let kernel = Kernel::from_dense(items, &dense.concat()).unwrap();

@@ -2,17 +2,17 @@
 #![allow(clippy::cast_possible_wrap, reason = "small numbers")]
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{
-    Dpp, Error, Features, KDpp, Partition, PartitionDpp, Quota,
-    map::{Solution, Termination},
-};
-
-use crate::common::{
+use oracles::{
+    assert_error, conditioned,
     conditions::Condition,
     enumerable_cases,
     oracle::{self, Determinants, dot},
     random::normals,
     solvers::{parts, solve},
+};
+use partition_dpp::{
+    Dpp, Error, Features, KDpp, Partition, PartitionDpp, Quota,
+    map::{Solution, Termination},
 };
 
 /// What a naive greedy algorithm may choose.

@@ -1,12 +1,11 @@
 //! Independent k-DPPs, part by part: enumerated optima, conditions, and what the union of solutions says.
 
 use approx::assert_abs_diff_eq;
+use oracles::{enumerable_cases, oracle::Determinants, random::normals};
 use partition_dpp::{
     Engine, Features, IndependentKDpps, Partition, PartitionDpp, Quota,
     map::{BranchAndBound, Greedy, LocalSearch, Solution, Solver, Termination, UpperBound},
 };
-
-use crate::common::{enumerable_cases, oracle::Determinants, random::normals};
 
 /// Σ_l of the largest ln det of κ_l items of part l.
 fn optimum(oracle: &Determinants, labels: &[usize], quota: &[usize], in_set: &[usize], out: &[usize]) -> f64 {

@@ -2,15 +2,14 @@
 #![allow(clippy::cast_possible_wrap, reason = "small numbers")]
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{
-    Dpp, Features, KDpp, PartitionDpp,
-    map::{Solution, Termination},
-};
-
-use crate::common::{
+use oracles::{
     random::normals,
     solvers::{parts, solve},
     with_threads,
+};
+use partition_dpp::{
+    Dpp, Features, KDpp, PartitionDpp,
+    map::{Solution, Termination},
 };
 
 /// Subset and gains of a quota over ten parts.
@@ -98,7 +97,7 @@ fn lazy_is_plain_on_awkward_rows() {
 #[cfg(feature = "npy")]
 #[test]
 fn lazy_is_plain_on_a_mapped_file() {
-    use crate::common::npy;
+    use oracles::npy;
 
     let (items, dims) = (5000, 24);
     let values = normals(items * dims, 41);

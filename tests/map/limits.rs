@@ -6,6 +6,10 @@ use std::{
 };
 
 use approx::assert_abs_diff_eq;
+use oracles::{
+    random::normals,
+    watches::{stopped_when, within},
+};
 use partition_dpp::{
     Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota, Watch,
     map::{
@@ -13,11 +17,6 @@ use partition_dpp::{
         Solver, SymmetricGreedy, Termination, UpperBound,
     },
     watch::Progress,
-};
-
-use crate::common::{
-    random::normals,
-    watches::{stopped_when, within},
 };
 
 fn gaussian(items: usize, dims: usize, seed: u64) -> Features {

@@ -1,13 +1,7 @@
 //! Local search: known optima, local optimality by enumeration, quotas that trap it, conditions.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{
-    Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota,
-    map::{Greedy, LocalSearch, Solver},
-};
-use proptest::prelude::*;
-
-use crate::common::{
+use oracles::{
     enumerable_cases,
     local_search::{
         assert_locally_optimal, best_gain, dealt, greedy_quota, neighbours, one_that_greedy_misses, optimum,
@@ -17,6 +11,11 @@ use crate::common::{
     oracle::{Determinants, counts},
     random::normals,
 };
+use partition_dpp::{
+    Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota,
+    map::{Greedy, LocalSearch, Solver},
+};
+use proptest::prelude::*;
 
 #[test]
 fn known_optima_with_restarts() {
@@ -68,7 +67,7 @@ proptest! {
     fn scaled_rows_give_the_same_set(model in models::models()) {
         let features = model.features();
         let solution = solve_quota(&features, &model.labels, &model.quota, restarting());
-        let doubled = model.with_rows(|_, row| row.iter().map(|x| x * 4.0).collect());
+        let doubled = model.scaled(|_| 4.0);
         let scaled = solve_quota(&doubled.features(), &model.labels, &model.quota, restarting());
         prop_assert_eq!(&scaled.subset, &solution.subset);
         let shift = 2.0 * model.k() as f64 * 4.0_f64.ln();

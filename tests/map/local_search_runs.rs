@@ -7,16 +7,16 @@ use std::{
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use nalgebra::DMatrix;
-use partition_dpp::{
-    Engine, Error, Features, KDpp, Watch,
-    map::{Greedy, LocalSearch, Restarts, Solver, Termination},
-};
-
-use crate::common::{
+use oracles::{
+    assert_error,
     local_search::{dealt, one_that_greedy_misses, optimum, restarting, rows_of, solve_quota},
     oracle::Determinants,
     watches::{reported, stopped_when, within},
     with_threads,
+};
+use partition_dpp::{
+    Engine, Error, Features, KDpp, Watch,
+    map::{Greedy, LocalSearch, Restarts, Solver, Termination},
 };
 
 #[test]

@@ -1,11 +1,10 @@
 //! Bounds of rows that agree to ten digits: what rounding takes from the items that are in counts, too.
 
+use oracles::random::normals;
 use partition_dpp::{
     Dpp, Engine, Features, KDpp,
     map::{BranchAndBound, Solver, UpperBound},
 };
-
-use crate::common::random::normals;
 
 const ITEMS: usize = 9;
 const SIZE: usize = 4;

@@ -3,18 +3,17 @@
 use std::ops::RangeInclusive;
 
 use approx::abs_diff_eq;
-use partition_dpp::{
-    Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota,
-    map::{Greedy, Objective, Solution, Solver, UpperBound},
-};
-use proptest::prelude::*;
-
-use crate::common::{
+use oracles::{
     Case, enumerable_cases, models,
     oracle::Determinants,
     random::normals,
     truth::{Truth, check, exact, restarted},
 };
+use partition_dpp::{
+    Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota,
+    map::{Greedy, Objective, Solution, Solver, UpperBound},
+};
+use proptest::prelude::*;
 
 /// Ranges around the quota of a case, in several shapes.
 fn shapes(case: &Case, partition: &Partition) -> Vec<(&'static str, Quota)> {

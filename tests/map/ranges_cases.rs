@@ -1,16 +1,15 @@
 //! The most probable set under ranges of part counts where parts need room, with conditions, and of many items.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{
-    Engine, Features, Partition, PartitionDpp, Quota,
-    map::{Bound, Greedy, LocalSearch, Solver, Termination, UpperBound},
-};
-
-use crate::common::{
+use oracles::{
     oracle::Determinants,
     random::normals,
     solvers,
     truth::{Truth, check, exact, restarted, subsets},
+};
+use partition_dpp::{
+    Engine, Features, Partition, PartitionDpp, Quota,
+    map::{Bound, Greedy, LocalSearch, Solver, Termination, UpperBound},
 };
 
 #[test]

@@ -4,10 +4,11 @@
 
 #![allow(clippy::excessive_precision, reason = "as they were given")]
 
-use oracles::exact::Minors;
+use oracles::{
+    exact::Minors,
+    rounding::{Answers, Kind, Problem, Tally},
+};
 use partition_dpp::{Engine, Features, Partition, PartitionDpp, Quota, map::UpperBound};
-
-use crate::common::rounding::{Answers, Kind, Problem, Tally};
 
 #[test]
 fn no_bound_is_below_the_optimum() {

@@ -309,7 +309,7 @@ fn minima_stay_within_reach() {
         while picks.len() < total {
             let gain = |item: usize| {
                 let volume =
-                    |set: &[usize]| crate::common::oracle::Determinants::of_features(rows.clone()).det(set);
+                    |set: &[usize]| oracles::oracle::Determinants::of_features(rows.clone()).det(set);
                 volume(&[&picks[..], &[item]].concat()) / volume(&picks)
             };
             let free = |item: &usize| !picks.contains(item);

@@ -6,12 +6,8 @@ use std::{
 };
 
 use approx::assert_abs_diff_eq;
-use partition_dpp::{
-    Dpp, Engine, Features, Watch,
-    map::{Greedy, Softmax, SoftmaxExtension, Solution, Solver, Termination},
-};
-
-use crate::common::{
+use oracles::{
+    conditioned,
     conditions::Condition,
     enumerable_cases,
     oracle::Determinants,
@@ -19,6 +15,10 @@ use crate::common::{
     unconstrained::{all_sets, differences, expectation, features, gaussian, uniforms, zoo},
     watches::{reported, within},
     with_threads,
+};
+use partition_dpp::{
+    Dpp, Engine, Features, Watch,
+    map::{Greedy, Softmax, SoftmaxExtension, Solution, Solver, Termination},
 };
 
 fn solve(rows: &[Vec<f64>]) -> Solution {

@@ -2,9 +2,11 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
+use oracles::{
+    assert_error,
+    unconstrained::{all_sets, differences, expectation, features, gaussian, points, zoo},
+};
 use partition_dpp::{Dpp, Engine, Error, map::SoftmaxExtension};
-
-use crate::common::unconstrained::{all_sets, differences, expectation, features, gaussian, points, zoo};
 
 /// ln det(Diag(x)(K − I) + I).
 fn formula(rows: &[Vec<f64>], x: &[f64]) -> f64 {

@@ -2,13 +2,8 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
-use partition_dpp::{
-    Dpp, Engine, Features, Kernel, Subset,
-    map::{Decision, ItemOrder, Solution, Solver, SymmetricGreedy, Termination},
-};
-use rand::{RngExt, SeedableRng};
-
-use crate::common::{
+use oracles::{
+    conditioned,
     conditions::Condition,
     known_answers,
     oracle::Determinants,
@@ -16,6 +11,11 @@ use crate::common::{
     unconstrained::{features, gaussian, zoo},
     with_threads,
 };
+use partition_dpp::{
+    Dpp, Engine, Features, Kernel, Subset,
+    map::{Decision, ItemOrder, Solution, Solver, SymmetricGreedy, Termination},
+};
+use rand::{RngExt, SeedableRng};
 
 /// ln det(K_S + εI).
 fn log_det(rows: &[Vec<f64>], set: &[usize], epsilon: f64) -> f64 {

@@ -1,11 +1,10 @@
 //! Greedy and local search on the paper's synthetic regimes, twenty instances each.
 
+use oracles::synthetic::{LARGE, Regime, SEEDS, SMALL, mean_and_error};
 use partition_dpp::{
     Engine, KDpp,
     map::{Greedy, LocalSearch, Restarts, Solver},
 };
-
-use crate::common::synthetic::{LARGE, Regime, SEEDS, SMALL, mean_and_error};
 
 /// Mean ln det gained over greedy by an implementation elsewhere, on twenty other instances.
 const ELSEWHERE: [(&str, usize, f64); 12] = [

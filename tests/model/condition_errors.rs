@@ -1,5 +1,6 @@
 //! Rules of conditions, picks and parts broken once: the variant, its fields and its message.
 
+use oracles::assert_error;
 use partition_dpp::{
     Dpp, Engine, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota,
 };

@@ -1,17 +1,17 @@
 //! What can be conditioned on, against enumeration, and conditions that leave nothing to choose.
 
 use approx::{abs_diff_eq, assert_relative_eq};
-use partition_dpp::{
-    Dpp, Engine, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result,
-    Sampler, SamplerOptions, Subset, sample::Algorithm,
-};
-
-use crate::common::{
+use oracles::{
+    assert_error, conditioned,
     conditions::Condition,
     enumerable_cases,
     oracle::{self, Determinants, Law},
     random::normals,
     stats,
+};
+use partition_dpp::{
+    Dpp, Engine, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result,
+    Sampler, SamplerOptions, Subset, sample::Algorithm,
 };
 
 fn assert_law(what: &str, sampler: &Sampler, law: &Law) {

@@ -1,13 +1,13 @@
 //! Conditions on parts that share subspaces: which are refused is decided by ranks.
 
-use partition_dpp::{Engine, Error, Features, Partition, PartitionDpp, Quota};
-use rand::{RngExt, SeedableRng, rngs::StdRng};
-
-use crate::common::{
+use oracles::{
+    assert_error, conditioned,
     conditions::Condition,
     oracle::{self, Determinants},
     random::normals,
 };
+use partition_dpp::{Engine, Error, Features, Partition, PartitionDpp, Quota};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 const ITEMS: usize = 11;
 const DIMS: usize = 6;

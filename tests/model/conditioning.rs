@@ -1,17 +1,16 @@
 //! Items that must be in and items that must be out, against enumeration: exact probabilities and draws.
 
 use approx::abs_diff_eq;
-use partition_dpp::{
-    Dpp, Engine, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Projection,
-    Quota, Sampler, SamplerOptions, Subset, sample::Algorithm,
-};
-
-use crate::common::{
-    Case,
+use oracles::{
+    Case, conditioned, conditioned_item_by_item,
     conditions::Condition,
     enumerable_cases,
     oracle::{self, Law},
     stats,
+};
+use partition_dpp::{
+    Dpp, Engine, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Projection,
+    Quota, Sampler, SamplerOptions, Subset, sample::Algorithm,
 };
 
 const DRAWS: u64 = 5_000;

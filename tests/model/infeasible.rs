@@ -1,11 +1,10 @@
 //! Quotas that no set meets, and quotas that are too dear.
 
+use oracles::{assert_error, random::normals};
 use partition_dpp::{
     Engine, Error, Features, IndependentKDpps, Method, Partition, PartitionDpp, Quota, SamplerOptions,
     sample::{Algorithm, DEFAULT_PROPOSAL_BUDGET, expected_proposals},
 };
-
-use crate::common::random::normals;
 
 /// The rows of Σ_l m_l unit vectors: `axes[l]` lists the axes of part l's items.
 fn axis_model(dims: usize, axes: &[Vec<usize>]) -> (Features, Partition) {

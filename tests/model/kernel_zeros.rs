@@ -1,12 +1,11 @@
 //! Items that a dense kernel gives no variance: never chosen, never worth including.
 
 use approx::relative_eq;
+use oracles::{assert_error, random::normals};
 use partition_dpp::{
     Engine, Error, KDpp, Kernel,
     map::{BranchAndBound, Solver},
 };
-
-use crate::common::random::normals;
 
 const ITEMS: usize = 6;
 const ZERO: usize = 2;

@@ -1,11 +1,10 @@
 //! A law chosen at run time is the model that it stands for.
 
+use oracles::random::normals;
 use partition_dpp::{
     Dpp, Engine, Error, Features, IndependentKDpps, KDpp, Law, Method, Partition, PartitionDpp, Quota,
     RidgeDpp, Sampler, SamplerOptions, Sets, Subset, data::LabelCopies, error::ErrorKind,
 };
-
-use crate::common::random::normals;
 
 fn features() -> (Features, Partition, Quota) {
     let partition = Partition::from_labels(&(0..12).map(|i| i % 3).collect::<Vec<_>>()).unwrap();

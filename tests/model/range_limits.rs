@@ -2,12 +2,11 @@
 
 use std::ops::RangeInclusive;
 
+use oracles::{assert_error, random::normals, with_threads};
 use partition_dpp::{
     Engine, Error, Features, Partition, PartitionDpp, Quota, SamplerOptions,
     sample::{Algorithm, Bound},
 };
-
-use crate::common::{random::normals, with_threads};
 
 #[test]
 fn ranges_that_are_none() {

@@ -3,22 +3,21 @@
 use std::collections::BTreeMap;
 
 use approx::assert_abs_diff_eq;
-use oracles::exact::{Law, Set, items_of, set_of};
+use oracles::{
+    Constraint, Data, Problem, assert_error,
+    checked::{Effort, draws::p_values, examine},
+    enumerable_cases,
+    exact::{Law, Set, items_of, set_of},
+    random::normals,
+    stats,
+};
 use partition_dpp::{
     Engine, Error, Features, Partition, Quota, RidgeDpp, Sampler, SamplerOptions, error::WeightProblem,
     sample::Algorithm,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use crate::{
-    common::{
-        checked::{Constraint, Data, Effort, Problem, draws::p_values, examine},
-        enumerable_cases,
-        random::normals,
-        stats,
-    },
-    weights::{assert_right, laws},
-};
+use crate::weights::{assert_right, laws};
 
 const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 200, paths: 1, solvers: true };
 
@@ -26,11 +25,11 @@ const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 200, paths: 1, sol
 fn known(
     delta: f64,
     scale: f64,
-    constraint: impl Fn(&crate::common::Case) -> Constraint,
+    constraint: impl Fn(&oracles::Case) -> Constraint,
 ) -> Vec<(String, Problem)> {
     let mut rng = StdRng::seed_from_u64(11);
     let cases = enumerable_cases().into_iter().filter(|case| case.items() <= 12);
-    let problem = |case: crate::common::Case| {
+    let problem = |case: oracles::Case| {
         let mut problem = Problem::new(case.rows.clone(), case.labels.clone(), constraint(&case));
         problem.data = if case.dense { Data::Kernel } else { Data::Features };
         problem = problem.with_ridge(delta);

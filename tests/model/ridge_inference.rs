@@ -1,12 +1,9 @@
 //! Probabilities under K + δI against enumeration.
 
-use oracles::exact::items_of;
+use oracles::{Constraint, Problem, exact::items_of};
 use partition_dpp::{Engine, Features, Partition, Quota, RidgeDpp, Subset};
 
-use crate::{
-    common::checked::{Constraint, Problem},
-    ridge::{cases, constraints, generic, law, mixture},
-};
+use crate::ridge::{cases, constraints, generic, law, mixture};
 
 /// All probabilities of a law.
 fn assert_known(problem: &Problem) {

@@ -1,6 +1,11 @@
 //! Weights of rows against enumeration: quality, scores, cosines, under every law, with every method and solver.
 
 use approx::assert_relative_eq;
+use oracles::{
+    Case, Constraint, Data, Problem, assert_error,
+    checked::{Effort, Kind, Parts, Report, examine, examine_against},
+    enumerable_cases, stats,
+};
 use partition_dpp::{
     Engine, Error, Features, KDpp, Partition, PartitionDpp, Quota, RidgeDpp, Subset,
     data::LabelCopies,
@@ -9,12 +14,6 @@ use partition_dpp::{
     similarity::DotKernel,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
-
-use crate::common::{
-    Case,
-    checked::{Constraint, Data, Effort, Kind, Parts, Problem, Report, examine, examine_against},
-    enumerable_cases, stats,
-};
 
 const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 200, paths: 1, solvers: true };
 

@@ -1,10 +1,9 @@
 //! Draws by algorithm 2 of the paper, shared and literal, against enumeration.
 
+use oracles::{enumerable_cases, random, stats, with_threads};
 use partition_dpp::{
     Engine, Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset, sample::Algorithm,
 };
-
-use crate::common::{enumerable_cases, random, stats, with_threads};
 
 #[test]
 fn draws_follow_the_law() {

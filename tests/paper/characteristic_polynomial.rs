@@ -1,12 +1,11 @@
 //! The paper's polynomial, coefficient by coefficient.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq, relative_eq};
+use oracles::{Case, assert_error, enumerable_cases, known_answers, oracle};
 use partition_dpp::{
     Dpp, Engine, Error, Features, Partition,
     polynomial::{CharacteristicPolynomial, Coefficient},
 };
-
-use crate::common::{Case, enumerable_cases, known_answers, oracle};
 
 /// Σ det(K_S) over the sets with each vector of counts, in lexicographic order.
 fn by_enumeration(case: &Case, parts: usize, sizes: &[usize]) -> Vec<f64> {

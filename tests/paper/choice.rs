@@ -1,8 +1,7 @@
 //! Where `Method::Auto` takes interpolation: over a grid of sizes, nowhere within its budgets.
 
+use oracles::random::normals;
 use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota};
-
-use crate::common::random::normals;
 
 /// Counts of so many parts: alike, one large, one small, and rising.
 fn quotas(parts: usize) -> Vec<Vec<usize>> {

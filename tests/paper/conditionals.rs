@@ -1,9 +1,8 @@
 //! Algorithm 2 of the paper, step by step, without drawing: both evaluations against enumeration, and late
 //! steps of large quotas against laws conditioned on the picks.
 
+use oracles::{Case, assert_error, enumerable_cases, oracle::Law, random::normals};
 use partition_dpp::{Engine, Error, Features, Method, Partition, PartitionDpp, Quota, sample::Conditionals};
-
-use crate::common::{Case, enumerable_cases, oracle::Law, random::normals};
 
 const METHODS: [Method; 2] = [Method::Interpolation, Method::PerCandidate];
 

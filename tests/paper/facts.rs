@@ -1,9 +1,8 @@
 //! Facts of the paper's appendix, as programs (Kathuria and Deshpande 2016).
 
 use approx::{assert_abs_diff_eq, assert_relative_eq, relative_eq};
+use oracles::{assert_error, oracle::Determinants};
 use partition_dpp::{Engine, Error, Features, Kernel, Partition, PartitionDpp, Quota};
-
-use crate::common::oracle::Determinants;
 
 /// Z_κ by the library.
 fn z(features: &Features, partition: &Partition, quota: &[usize]) -> f64 {

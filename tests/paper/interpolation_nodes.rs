@@ -4,9 +4,8 @@ use std::f64::consts::PI;
 
 use approx::assert_abs_diff_eq;
 use nalgebra::{DMatrix, DVector};
+use oracles::{Case, known_answers};
 use partition_dpp::{Engine, Partition, PartitionDpp, Quota, engine::c64, polynomial::CircleVandermonde};
-
-use crate::common::{Case, known_answers};
 
 /// 48 items in two parts of 24: each variable has degree 24.
 const NODES: usize = 25;

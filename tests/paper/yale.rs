@@ -1,8 +1,7 @@
 //! Yale faces: probabilities that were computed elsewhere, by summing over all sets of six.
 
+use oracles::{faces::read_group, real_data, table::Table};
 use partition_dpp::{Engine, Features, KDpp, Partition, PartitionDpp, Quota};
-
-use crate::common::{faces::read_group, real_data, table::Table};
 
 const GROUPS: [&str; 4] = ["0", "1", "2", "3"];
 const TOLERANCE: f64 = 1e-9;

@@ -1,15 +1,15 @@
 //! Every bound of rejection against enumeration, on every enumerable case, under exact counts, ranges and conditions.
 
-use partition_dpp::{
-    Engine, Method, Partition, PartitionDpp, Quota, Sampler, SamplerOptions, Subset, sample::Bound,
-};
-
-use crate::common::{
+use oracles::{
+    conditioned,
     conditions::Condition,
     enumerable_cases,
     oracle::{self, Law},
     ranges::{Shape, shapes},
     stats, with_threads,
+};
+use partition_dpp::{
+    Engine, Method, Partition, PartitionDpp, Quota, Sampler, SamplerOptions, Subset, sample::Bound,
 };
 
 const DRAWS: u64 = 5_000;

@@ -1,11 +1,10 @@
 //! Unit rows in clusters, a part for each: many vectors of counts are likely, none is very likely.
 
+use oracles::{assert_error, random::normals};
 use partition_dpp::{
     Engine, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, SamplerOptions,
     sample::{Bound, DEFAULT_LAW_ERROR},
 };
-
-use crate::common::random::normals;
 
 const CLUSTERS: usize = 8;
 const DIMS: usize = 64;

@@ -1,15 +1,15 @@
 //! Weighted draws against enumeration, under exact counts, ranges and conditions.
 
-use partition_dpp::{
-    Engine, Partition, PartitionDpp, Quota, Subset, Watch, error::EstimateProblem, sample::EstimateOptions,
-};
-
-use crate::common::{
+use oracles::{
+    conditioned,
     conditions::Condition,
     enumerable_cases,
     oracle::{self, Law},
     ranges::{Shape, shapes},
     stats, with_threads,
+};
+use partition_dpp::{
+    Engine, Partition, PartitionDpp, Quota, Subset, Watch, error::EstimateProblem, sample::EstimateOptions,
 };
 
 const DRAWS: u64 = 5_000;

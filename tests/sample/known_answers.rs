@@ -1,12 +1,15 @@
 //! Every sampler against enumeration, on every enumerable case.
 
 use approx::abs_diff_eq;
+use oracles::{
+    Case, enumerable_cases,
+    oracle::{self, Law},
+    stats, with_threads,
+};
 use partition_dpp::{
     Dpp, Engine, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
     Sampler, SamplerOptions,
 };
-
-use crate::common::{Case, enumerable_cases, oracle, oracle::Law, stats, with_threads};
 
 const DRAWS: u64 = 30_000;
 const WAYS: [Projection; 2] = [Projection::Leverage, Projection::Elementary];

@@ -1,9 +1,12 @@
 //! The checks of the other test files reject planted faults.
 
+use oracles::{
+    Case, enumerable_cases,
+    naive::{Fault, Naive},
+    oracle, stats,
+};
 use partition_dpp::{Engine, Method, Partition, PartitionDpp, Quota};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
-
-use crate::common::{Case, enumerable_cases, naive::Fault, naive::Naive, oracle, stats};
 
 const DRAWS: u64 = 100_000;
 /// Far below the level at which a check fails.

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
+use oracles::random::normals;
 use partition_dpp::{
     Dpp, Engine, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Quota,
     Sampler, Watch, slates::Slates,
 };
-
-use crate::common::random::normals;
 
 fn is_sent<T: Send + Sync + 'static>() {}
 

@@ -3,54 +3,53 @@
 use std::fmt::Write as _;
 
 use approx::relative_eq;
-use nalgebra::DMatrix;
+use oracles::{
+    models::{Model, config, models, permutations},
+    with_threads,
+};
 use partition_dpp::{
     Engine, Features, IndependentKDpps, KDpp, Method, PartitionDpp, Projection, Quota, Sampler,
     SamplerOptions, Samples, Subset, sample::expected_proposals,
 };
 use proptest::{collection::vec, prelude::*, test_runner::TestCaseResult};
 
-use crate::common::{
-    models::{Model, config, models},
-    random::normals,
-    with_threads,
-};
+/// What `body` finds out about the Partition-DPP's sampler.
+fn partition_dpp<T>(
+    model: &Model,
+    features: &Features,
+    way: Projection,
+    body: impl FnOnce(&Sampler) -> T,
+) -> T {
+    let partition = model.partition();
+    let quota = Quota::new(&partition, &model.quota).unwrap();
+    let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
+    body(&dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &Engine::cpu()).unwrap())
+}
 
-/// What the samplers of a model give.
-impl Model {
-    /// What `body` finds out about the Partition-DPP's sampler.
-    fn partition_dpp<T>(&self, features: &Features, way: Projection, body: impl FnOnce(&Sampler) -> T) -> T {
-        let partition = self.partition();
-        let quota = Quota::new(&partition, &self.quota).unwrap();
-        let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
-        body(&dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &Engine::cpu()).unwrap())
+/// Twenty draws of every model that scaling by a constant does not change.
+fn draws(model: &Model, features: &Features) -> Vec<Vec<Subset>> {
+    let partition = model.partition();
+    let quota = Quota::new(&partition, &model.quota).unwrap();
+    let draw = |sampler: &Sampler| sampler.sample_many(20, 5).subsets().to_vec();
+    let mut all = Vec::new();
+    for way in [Projection::Leverage, Projection::Elementary] {
+        all.push(partition_dpp(model, features, way, draw));
+        let k_dpp = KDpp::new(features, model.k()).unwrap();
+        all.push(draw(
+            &k_dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
+        ));
+        let independent = IndependentKDpps::new(features, &partition, &quota).unwrap();
+        all.push(draw(
+            &independent.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
+        ));
     }
+    all
+}
 
-    /// Twenty draws of every model that scaling by a constant does not change.
-    fn draws(&self, features: &Features) -> Vec<Vec<Subset>> {
-        let partition = self.partition();
-        let quota = Quota::new(&partition, &self.quota).unwrap();
-        let draw = |sampler: &Sampler| sampler.sample_many(20, 5).subsets().to_vec();
-        let mut all = Vec::new();
-        for way in [Projection::Leverage, Projection::Elementary] {
-            all.push(self.partition_dpp(features, way, draw));
-            let k_dpp = KDpp::new(features, self.k()).unwrap();
-            all.push(draw(
-                &k_dpp.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
-            ));
-            let independent = IndependentKDpps::new(features, &partition, &quota).unwrap();
-            all.push(draw(
-                &independent.sampler(SamplerOptions::default().with_projection(way), &Engine::cpu()).unwrap(),
-            ));
-        }
-        all
-    }
-
-    /// Whether the best tilt is finite: it is not where a part must be taken whole.
-    fn has_a_tilt(&self) -> bool {
-        let partition = self.partition();
-        self.quota.iter().enumerate().all(|(part, &count)| count < partition.size(part).min(self.dims))
-    }
+/// Whether the best tilt is finite: it is not where a part must be taken whole.
+fn has_a_tilt(model: &Model) -> bool {
+    let partition = model.partition();
+    model.quota.iter().enumerate().all(|(part, &count)| count < partition.size(part).min(model.dims))
 }
 
 fn close(found: f64, expected: f64) -> TestCaseResult {
@@ -74,7 +73,7 @@ proptest! {
     #[test]
     fn subsets_meet_the_quota_in_ascending_order(model in models(), seed: u64) {
         let features = model.features();
-        let samples = model.partition_dpp(&features, Projection::Cheaper, |s| s.sample_many(20, seed));
+        let samples = partition_dpp(&model, &features, Projection::Cheaper, |s| s.sample_many(20, seed));
         for subset in samples.subsets() {
             let items = subset.as_slice();
             prop_assert!(items.windows(2).all(|pair| pair[0] < pair[1]), "{items:?}");
@@ -89,7 +88,7 @@ proptest! {
         let features = model.features();
         let key = |samples: &Samples| (samples.subsets().to_vec(), samples.proposals());
         for way in [Projection::Leverage, Projection::Elementary] {
-            model.partition_dpp(&features, way, |sampler| {
+            partition_dpp(&model, &features, way, |sampler| {
                 let whole = with_threads(1, || sampler.sample_many(40, seed));
                 let again = with_threads(2, || sampler.sample_many(40, seed));
                 prop_assert_eq!(key(&whole), key(&again));
@@ -104,22 +103,12 @@ proptest! {
     }
 
     #[test]
-    fn permuting_items_leaves_tilt_and_bound(
-        (model, order) in models().prop_flat_map(|model| {
-            let order: Vec<usize> = (0..model.items()).collect();
-            (Just(model), Just(order).prop_shuffle())
-        }),
-    ) {
-        prop_assume!(model.has_a_tilt());
-        let rows: Vec<&[f64]> = model.values.chunks_exact(model.dims).collect();
-        let permuted = Model {
-            values: order.iter().flat_map(|&i| rows[i].to_vec()).collect(),
-            labels: order.iter().map(|&i| model.labels[i]).collect(),
-            ..model.clone()
-        };
-        let (tilt, bound) = model.partition_dpp(&model.features(), Projection::Leverage, tilt_and_bound);
+    fn permuting_items_leaves_tilt_and_bound((model, order) in permutations()) {
+        prop_assume!(has_a_tilt(&model));
+        let permuted = model.permuted(&order);
+        let (tilt, bound) = partition_dpp(&model, &model.features(), Projection::Leverage, tilt_and_bound);
         let (other, other_bound) =
-            permuted.partition_dpp(&permuted.features(), Projection::Leverage, tilt_and_bound);
+            partition_dpp(&permuted, &permuted.features(), Projection::Leverage, tilt_and_bound);
         close(other_bound, bound)?;
         for (found, expected) in other.iter().zip(&tilt) {
             close(*found, *expected)?;
@@ -128,34 +117,27 @@ proptest! {
 
     #[test]
     fn scaling_all_features_leaves_the_draws(model in models(), power in -40..=40_i32) {
-        let scaled = model.with_rows(|_, row| row.iter().map(|x| x * 2.0_f64.powi(power)).collect());
-        prop_assert_eq!(model.draws(&model.features()), scaled.draws(&scaled.features()));
+        let scaled = model.scaled(|_| 2.0_f64.powi(power));
+        prop_assert_eq!(draws(&model, &model.features()), draws(&scaled, &scaled.features()));
     }
 
     #[test]
     fn scaling_one_part_leaves_the_draws(model in models(), power in -30..=30_i32) {
-        let scaled = model.with_rows(|i, row| {
-            let factor = if model.labels[i] == 0 { 2.0_f64.powi(power) } else { 1.0 };
-            row.iter().map(|x| x * factor).collect()
-        });
+        let scaled = model.scaled(|i| if model.labels[i] == 0 { 2.0_f64.powi(power) } else { 1.0 });
         let draw = |sampler: &Sampler| sampler.sample_many(20, 5).subsets().to_vec();
         for way in [Projection::Leverage, Projection::Elementary] {
-            let before = model.partition_dpp(&model.features(), way, draw);
-            prop_assert_eq!(before, scaled.partition_dpp(&scaled.features(), way, draw));
+            let before = partition_dpp(&model, &model.features(), way, draw);
+            prop_assert_eq!(before, partition_dpp(&scaled, &scaled.features(), way, draw));
         }
     }
 
     #[test]
     fn rotating_the_features_leaves_tilt_and_bound(model in models(), seed: u64) {
-        prop_assume!(model.has_a_tilt());
-        let random = normals(model.dims * model.dims, seed);
-        let rotation = DMatrix::from_vec(model.dims, model.dims, random).qr().q();
-        let rotated = model.with_rows(|_, row| {
-            (DMatrix::from_row_slice(1, row.len(), row) * &rotation).as_slice().to_vec()
-        });
-        let (tilt, bound) = model.partition_dpp(&model.features(), Projection::Leverage, tilt_and_bound);
+        prop_assume!(has_a_tilt(&model));
+        let rotated = model.rotated(seed);
+        let (tilt, bound) = partition_dpp(&model, &model.features(), Projection::Leverage, tilt_and_bound);
         let (other, other_bound) =
-            rotated.partition_dpp(&rotated.features(), Projection::Leverage, tilt_and_bound);
+            partition_dpp(&rotated, &rotated.features(), Projection::Leverage, tilt_and_bound);
         close(other_bound, bound)?;
         for (found, expected) in other.iter().zip(&tilt) {
             close(*found, *expected)?;
@@ -165,7 +147,7 @@ proptest! {
     #[test]
     #[cfg(feature = "npy")]
     fn storage_does_not_change_the_draws(model in models()) {
-        use crate::common::npy;
+        use oracles::npy;
         let (m, n) = (model.items(), model.dims);
         let single: Vec<f32> = model.values.iter().map(|&x| x as f32).collect();
         let bytes: Vec<u8> = single.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -174,12 +156,12 @@ proptest! {
             npy::file(&npy::npy("<f4", false, &shape, &bytes)),
             npy::file(&npy::npy("<f8", false, &shape, &npy::f64s(&model.values))),
         ];
-        let expected = model.draws(&model.features());
-        prop_assert_eq!(&model.draws(&Features::from_rows(m, n, model.values.clone()).unwrap()), &expected);
-        prop_assert_eq!(&model.draws(&Features::from_rows(m, n, std::sync::Arc::<[f32]>::from(&single[..])).unwrap()), &expected);
-        prop_assert_eq!(&model.draws(&Features::from_rows(m, n, single).unwrap()), &expected);
+        let expected = draws(&model, &model.features());
+        prop_assert_eq!(&draws(&model, &Features::from_rows(m, n, model.values.clone()).unwrap()), &expected);
+        prop_assert_eq!(&draws(&model, &Features::from_rows(m, n, std::sync::Arc::<[f32]>::from(&single[..])).unwrap()), &expected);
+        prop_assert_eq!(&draws(&model, &Features::from_rows(m, n, single).unwrap()), &expected);
         for file in &files {
-            prop_assert_eq!(&model.draws(&Features::open_npy(file.path()).unwrap()), &expected);
+            prop_assert_eq!(&draws(&model, &Features::open_npy(file.path()).unwrap()), &expected);
         }
     }
 

@@ -1,18 +1,18 @@
 //! Ranges of part counts: the sampler against enumeration, on every enumerable case.
 
 use approx::relative_eq;
-use partition_dpp::{
-    Dpp, Engine, Features, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions,
-    Subset, sample::Algorithm,
-};
-
-use crate::common::{
+use oracles::{
+    conditioned,
     conditions::Condition,
     enumerable_cases, known_answers,
     oracle::{self, Law},
     random::normals,
     ranges::{Shape, shapes},
     stats, with_threads,
+};
+use partition_dpp::{
+    Dpp, Engine, Features, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions,
+    Subset, sample::Algorithm,
 };
 
 const DRAWS: u64 = 10_000;

@@ -4,13 +4,12 @@ use std::{collections::BTreeMap, path::Path};
 
 use approx::abs_diff_eq;
 use nalgebra::{DMatrix, DVector};
+use oracles::{faces::read_group, random::clustered, real_data, stats, table::Table};
 use partition_dpp::{
     Engine, Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Samples, Subset,
     sample::{Bound, DEFAULT_PROPOSAL_BUDGET, expected_proposals},
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
-
-use crate::common::{faces::read_group, random::clustered, real_data, stats, table::Table};
 
 /// Checks of the acceptance in this file.
 const CHECKS: usize = 20;

@@ -1,16 +1,15 @@
 //! Samples of slates, against enumeration.
 
+use oracles::{
+    oracle::{Determinants, Law, counts},
+    random::normals,
+    stats,
+};
 use partition_dpp::{
     CountRange, Error, Features, Partition, Quota, Subset,
     slates::{SlateRequest, Slates},
 };
 use rand::{SeedableRng, rngs::StdRng};
-
-use crate::common::{
-    oracle::{Determinants, Law, counts},
-    random::normals,
-    stats,
-};
 
 const ITEMS: usize = 14;
 const DIMS: usize = 6;

@@ -1,14 +1,13 @@
 //! Laws on small awkward data, against enumeration.
 
-use partition_dpp::{
-    Dpp, Engine, Features, IndependentKDpps, KDpp, Kernel, Method, Partition, PartitionDpp, Projection,
-    Quota, Sampler, SamplerOptions, Subset,
-};
-
-use crate::common::{
+use oracles::{
     oracle::{self, Determinants, Law},
     random::normals,
     stats,
+};
+use partition_dpp::{
+    Dpp, Engine, Features, IndependentKDpps, KDpp, Kernel, Method, Partition, PartitionDpp, Projection,
+    Quota, Sampler, SamplerOptions, Subset,
 };
 
 const DRAWS: u64 = 20_000;

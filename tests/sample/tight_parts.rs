@@ -1,13 +1,12 @@
 //! Parts that span no more than the quota asks of them, against enumeration.
 
-use partition_dpp::{
-    Engine, Features, Method, Partition, PartitionDpp, Quota, Sampler, Subset, sample::Algorithm,
-};
-
-use crate::common::{
+use oracles::{
     conditions::Condition,
     oracle::{Determinants, Law},
     stats,
+};
+use partition_dpp::{
+    Engine, Features, Method, Partition, PartitionDpp, Quota, Sampler, Subset, sample::Algorithm,
 };
 
 const DRAWS: u64 = 20_000;

@@ -4,6 +4,11 @@
 use std::{collections::BTreeMap, sync::mpsc, time::Duration};
 
 use oracles::{
+    Constraint, Data, Problem,
+    checked::{
+        DEADLINE, Effort, Kind, Numbers, Outcome, Parts, draws, examine, examine_against, probe, solvers,
+        uniform, with_deadline,
+    },
     exact::{Law, Set},
     generator,
 };
@@ -12,11 +17,6 @@ use partition_dpp::{
     map::{BranchAndBound, Solver},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
-
-use crate::common::checked::{
-    Constraint, DEADLINE, Data, Effort, Kind, Numbers, Outcome, Parts, Problem, draws, examine,
-    examine_against, probe, solvers, uniform, with_deadline,
-};
 
 const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 2_000, paths: 6, solvers: true };
 

@@ -10,15 +10,14 @@
 
 use std::env;
 
-use oracles::generator;
+use oracles::{
+    Problem,
+    checked::{Effort, Report, Summary, examine, search, uniform},
+    engines, generator,
+};
 use partition_dpp::Engine;
 
-use crate::common::checked::{Effort, Problem, Report, Summary, examine, search, uniform};
-#[cfg(feature = "gpu")]
-use crate::common::engines;
-
 const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 300, paths: 6, solvers: true };
-#[cfg(feature = "gpu")]
 const ON_DEVICES: Effort = Effort { draws: 300, draws_by_nodes: 4, paths: 1, solvers: true };
 /// Seeds that are shown in full.
 const SHOWN: usize = 40;
@@ -118,7 +117,6 @@ pub(crate) fn search_again(seeds: &'static [u64], problem: fn(u64) -> Problem) {
 }
 
 /// Of the same problems some, with little to do: a software adapter takes its time.
-#[cfg(feature = "gpu")]
 fn search_on_a_device(precision: partition_dpp::engine::Precision) {
     let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", 2_000));
     let Some(gpu) = engines::gpu(precision) else { return };
@@ -128,13 +126,11 @@ fn search_on_a_device(precision: partition_dpp::engine::Precision) {
     conclude(&search(first..first + cases.div_ceil(40), generator::problem, look));
 }
 
-#[cfg(feature = "gpu")]
 #[test]
 fn search_in_f32() {
     search_on_a_device(partition_dpp::engine::Precision::F32);
 }
 
-#[cfg(feature = "gpu")]
 #[test]
 fn search_in_f64() {
     search_on_a_device(partition_dpp::engine::Precision::F64);

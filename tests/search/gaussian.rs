@@ -1,15 +1,16 @@
 //! Random Gaussian kernels: whole against hundreds of digits, by landmarks against their own rows.
 
-use oracles::{Data, Problem, Storage, generator};
+use oracles::{
+    Data, Problem, Storage,
+    checked::{DEADLINE, Outcome, with_deadline},
+    generator,
+};
 use partition_dpp::{
     Engine, Features,
     similarity::{Bandwidth, FeatureScalar, Rbf, RbfFeatures},
 };
 
-use crate::{
-    common::checked::{DEADLINE, Outcome, with_deadline},
-    differential::{search_again, search_seeds},
-};
+use crate::differential::{search_again, search_seeds};
 
 /// Gaussian kernels, against hundreds of digits.
 #[test]

@@ -5,13 +5,12 @@
 use std::{collections::BTreeSet, fs, ops::RangeInclusive, path::PathBuf};
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use oracles::Storage;
-use partition_dpp::{Engine, Features};
-
-use crate::common::checked::{
+use oracles::{
     Constraint::{self, Any, Quota, Ranges, Size},
-    DEADLINE, Data, Effort, Problem, examine, with_deadline,
+    Data, Problem, Storage,
+    checked::{DEADLINE, Effort, examine, with_deadline},
 };
+use partition_dpp::{Engine, Features};
 
 /// The law that was asked for gets more draws than the others.
 const NAMED: Effort = Effort { draws: 20_000, draws_by_nodes: 20_000, paths: 60, solvers: true };

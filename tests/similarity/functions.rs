@@ -1,13 +1,12 @@
 //! Kernel functions against their definitions.
 
+use oracles::{assert_error, oracle::dot};
 use partition_dpp::{
     Error, Features,
     similarity::{Bandwidth, DotKernel, KernelFn, KernelFunction, RbfKernel},
 };
 
 use super::{features, gaussian};
-use crate::common::oracle::dot;
-
 /// All entries, column by column, and the diagonal.
 fn entries(kernel: &dyn KernelFunction) -> (Vec<Vec<f64>>, Vec<f64>) {
     let all: Vec<u32> = (0..kernel.items() as u32).collect();

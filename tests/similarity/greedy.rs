@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
+use oracles::{assert_error, known_answers, oracle::dot};
 use partition_dpp::{
     CountRange, Engine, Error, Features, Kernel, Partition, PartitionDpp, Quota, Watch,
     error::KernelProblem,
@@ -10,8 +11,6 @@ use partition_dpp::{
 };
 
 use super::{features, gaussian};
-use crate::common::{known_answers, oracle::dot};
-
 /// What a naive greedy algorithm does wrong.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {

@@ -1,5 +1,6 @@
 //! Local search on kernel functions against that on the dense kernel, and against enumeration.
 
+use oracles::{assert_error, oracle::Determinants};
 use partition_dpp::{
     CountRange, Engine, Error, Kernel, Partition, PartitionDpp, Quota,
     error::KernelProblem,
@@ -8,8 +9,6 @@ use partition_dpp::{
 };
 
 use super::{features, gaussian};
-use crate::common::oracle::Determinants;
-
 fn dense(kernel: &dyn KernelFunction) -> Kernel {
     let all: Vec<u32> = (0..kernel.items() as u32).collect();
     let mut values = vec![0.0; all.len() * all.len()];

@@ -7,10 +7,6 @@
     reason = "tests panic, print what they measure, and use small numbers"
 )]
 
-#[macro_use]
-#[path = "../common/mod.rs"]
-mod common;
-
 mod functions;
 mod greedy;
 mod large;
@@ -18,9 +14,8 @@ mod local_search;
 mod quality;
 mod rbf;
 
+use oracles::random::normals;
 use partition_dpp::Features;
-
-use common::random::normals;
 
 /// m×n normal features.
 fn features(items: usize, dims: usize, seed: u64) -> Features {

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
+use oracles::{assert_error, oracle::Determinants, random::normals};
 use partition_dpp::{
     CountRange, Dpp, Engine, Error, KDpp, Partition, PartitionDpp, Quota, Watch,
     error::WeightProblem,
@@ -10,8 +11,6 @@ use partition_dpp::{
 };
 
 use super::{features, gaussian};
-use crate::common::{oracle::Determinants, random::normals};
-
 const BANDWIDTH: Bandwidth = Bandwidth::Exactly(1.0);
 
 fn greedy(model: &KernelModel<'_>) -> Solution {

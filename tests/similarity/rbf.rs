@@ -6,14 +6,13 @@ use std::{
 };
 
 use nalgebra::DMatrix;
+use oracles::{assert_error, watches::stopped_when};
 use partition_dpp::{
     Engine, Error, Features, Watch,
     error::KernelProblem,
     similarity::{Bandwidth, Rbf, RbfFeatures},
     watch::Ended,
 };
-
-use crate::common::watches::stopped_when;
 
 use super::{features, gaussian};
 

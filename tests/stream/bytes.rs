@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use oracles::{assert_error, random::normals};
 use partition_dpp::{
     Engine, Error,
     error::StreamProblem,
@@ -9,10 +10,7 @@ use partition_dpp::{
 };
 use twox_hash::XxHash64;
 
-use crate::{
-    common::random::normals,
-    world::{World, named},
-};
+use crate::world::{World, named};
 
 fn world() -> World {
     let rows: Vec<Vec<f64>> = normals(40 * 3, 1).chunks(3).map(<[f64]>::to_vec).collect();

@@ -1,5 +1,6 @@
 //! Core-sets of batches, united elsewhere.
 
+use oracles::{assert_error, random::normals};
 use partition_dpp::{
     Engine, Error, Features, KDpp, Partition, PartitionDpp, Quota,
     error::StreamProblem,
@@ -7,7 +8,7 @@ use partition_dpp::{
     stream::Batch,
 };
 
-use crate::{common::random::normals, world::World};
+use crate::world::World;
 
 #[test]
 fn core_sets_travel() {

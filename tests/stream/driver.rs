@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use oracles::{assert_error, random::normals};
 use partition_dpp::{
     Engine, Error, Features, Partition, Result,
     error::StreamProblem,
@@ -10,10 +11,7 @@ use partition_dpp::{
     },
 };
 
-use crate::{
-    common::random::normals,
-    world::{World, named},
-};
+use crate::world::{World, named};
 
 fn rows(items: usize, dims: usize) -> Vec<Vec<f64>> {
     normals(items * dims, 11).chunks(dims).map(<[f64]>::to_vec).collect()

@@ -1,14 +1,16 @@
 //! What would be wrong, and is noticed: streams that are not shuffled, and proposals that are not resumed.
 
+use oracles::{
+    oracle::{Determinants, Law},
+    random::normals,
+    stats,
+};
 use partition_dpp::{
     Engine, Result,
     stream::{Batch, Batches, Leverages, Plan, Request, Step, StreamSampler, TrialSource, Trials},
 };
 
-use crate::{
-    common::{oracle::Determinants, oracle::Law, random::normals, stats},
-    world::World,
-};
+use crate::world::World;
 
 const DRAWS: usize = 50_000;
 /// What a fault must look like.

@@ -1,15 +1,13 @@
 //! Merged Gram matrices: in any order and by any tree the same within rounding.
 
+use oracles::{assert_error, random::normals};
 use partition_dpp::{
     Engine, Error, Features, Partition,
     error::StreamProblem,
     stream::{Batch, Batches, Grams, Plan},
 };
 
-use crate::{
-    common::random::normals,
-    world::{World, named},
-};
+use crate::world::{World, named};
 
 const DIMS: usize = 7;
 const SIZES: [usize; 6] = [900, 1, 2_500, 600, 17, 40];

@@ -1,17 +1,15 @@
 //! Laws through the stream against enumeration, on every enumerable case: whatever the batches, and however often the
 //! stream runs out in the middle of a proposal.
 
+use oracles::{
+    enumerable_cases,
+    oracle::{self, Law},
+    ranges::{Shape, shapes},
+    stats,
+};
 use partition_dpp::{CountRange, Error, Partition, stream::Plan};
 
-use crate::{
-    common::{
-        enumerable_cases,
-        oracle::{self, Law},
-        ranges::{Shape, shapes},
-        stats,
-    },
-    world::{World, named},
-};
+use crate::world::{World, named};
 
 const DRAWS: usize = 10_000;
 /// Batches, and trials that are asked for at a time: `None` for as many as suffice for some draws.

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
+use oracles::assert_error;
 use partition_dpp::{
     Engine, Error, Watch,
     error::StreamProblem,

@@ -7,10 +7,6 @@
     reason = "tests panic, print what they measure, and use small numbers"
 )]
 
-#[macro_use]
-#[path = "../common/mod.rs"]
-mod common;
-
 mod bytes;
 mod core_sets;
 mod driver;

@@ -1,20 +1,18 @@
 //! Inclusion probabilities and ln Z from Gram matrices, against enumeration and against the models.
 
+use oracles::{
+    assert_error, enumerable_cases,
+    oracle::{self, Law},
+    random::normals,
+    ranges::{Shape, shapes},
+};
 use partition_dpp::{
     CountRange, Engine, Error, Features, KDpp, Partition, PartitionDpp, Quota,
     error::StreamProblem,
     stream::{Batch, Batches, Grams, Marginals},
 };
 
-use crate::{
-    common::{
-        enumerable_cases,
-        oracle::{self, Law},
-        random::normals,
-        ranges::{Shape, shapes},
-    },
-    world::{World, named},
-};
+use crate::world::{World, named};
 
 /// The largest gap of a probability, in units of the stated error or of 1e-12; and that of ln Z.
 fn gaps(world: &World, found: &Marginals, law: &Law, log_z: f64, items: usize) -> (f64, f64) {

@@ -1,19 +1,18 @@
 //! Scores, unit rows, and rows of every type, where a batch sees only its own.
 
+use oracles::{
+    assert_error,
+    oracle::{self, Determinants, Law},
+    random::normals,
+    stats,
+};
 use partition_dpp::{
     Engine, Error, Features, Partition, Result,
     error::WeightProblem,
     stream::{Batch, Batches, Draw, Grams, Plan, StreamSampler},
 };
 
-use crate::{
-    common::{
-        oracle::{self, Determinants, Law},
-        random::normals,
-        stats,
-    },
-    world::named,
-};
+use crate::world::named;
 
 const ITEMS: usize = 9;
 const DIMS: usize = 3;

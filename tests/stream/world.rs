@@ -1,12 +1,11 @@
 //! A ground set in batches, and draws by item number.
 #![allow(unreachable_pub, reason = "a module of a test binary")]
 
+use oracles::Case;
 use partition_dpp::{
     Engine, Features, Partition, Result,
     stream::{Batch, Batches, Draw, Grams, Plan, StreamSampler},
 };
-
-use crate::common::Case;
 
 /// Items in batches: item i is in batch i mod `shards`, so batches lack parts, and some are empty.
 pub struct World {

@@ -57,7 +57,6 @@ impl Minors {
     }
 
     /// Π_l det(K_{S∩P_l}): parts that know nothing of each other.
-    #[must_use]
     pub fn by_parts(&self, labels: &[usize]) -> Self {
         let parts = labels.iter().max().map_or(0, |last| last + 1);
         let members = |part: usize| set_of((0..self.items).filter(|&item| labels[item] == part));
@@ -69,7 +68,6 @@ impl Minors {
     }
 
     /// With row i multiplied by e^w_i. Determinants are off by 256 roundings for every item.
-    #[must_use]
     pub fn weighted(&self, log_weights: &[f64]) -> Self {
         // The 64th root, since f64 may not have the square itself.
         let root = |item: &usize| Scaled::from((log_weights[*item] / 64.0).exp());

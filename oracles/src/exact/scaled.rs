@@ -43,12 +43,10 @@ impl Scaled {
         self.mantissa < 0.0
     }
 
-    #[must_use]
     pub fn negated(self) -> Self {
         Self { mantissa: -self.mantissa, ..self }
     }
 
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         if self.mantissa == 0.0 || other.mantissa == 0.0 {
             return if self.mantissa == 0.0 { other } else { self };
@@ -58,7 +56,6 @@ impl Scaled {
         Self { mantissa, exponent: large.exponent }.normal()
     }
 
-    #[must_use]
     pub fn times(self, other: Self) -> Self {
         let product = self.mantissa * other.mantissa;
         Self { mantissa: product, exponent: self.exponent + other.exponent }.normal()

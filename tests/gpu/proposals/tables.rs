@@ -1,10 +1,9 @@
 //! When a device makes proposals, and what its answers may be.
 
+use oracles::engines::gpu;
 use partition_dpp::engine::Precision;
 
 use super::{PRECISIONS, conform, patched, problem, problems};
-use crate::common::engines::gpu;
-
 /// Few draws from many items cost less than the tables of a device.
 #[test]
 fn tables_go_up_when_they_pay() {

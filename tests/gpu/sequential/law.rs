@@ -1,12 +1,11 @@
 //! The law of batches of sequential draws.
 
+use oracles::{Case, engines::gpu, enumerable_cases, oracle::Determinants, random::normals, stats};
 use partition_dpp::{
     Partition, PartitionDpp, Quota, Subset, engine::Precision, engine::gpu::Fault, error::EstimateProblem,
 };
 
 use super::{PRECISIONS, Problem, problem_of};
-use crate::common::{Case, engines::gpu, enumerable_cases, oracle::Determinants, random::normals, stats};
-
 /// Draws of a known answer by the host, which a device repeats; `None` if its weights are too heavy for plain draws.
 fn drawn(case: &Case, draws: u64) -> Option<Vec<Subset>> {
     let gpu = gpu(Precision::F64)?;

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use oracles::engines::{gpu, open};
 use partition_dpp::{
     Engine, Watch,
     engine::{
@@ -18,8 +19,6 @@ use partition_dpp::{
 };
 
 use super::{PRECISIONS, few, patched, problem};
-use crate::common::engines::{gpu, open};
-
 #[test]
 fn thousands_of_draws_are_one_submission_and_one_wait() {
     for precision in PRECISIONS {

@@ -1,9 +1,9 @@
 //! The law of a kernel with a ridge as a mixture, which needs no features for the ridge.
 
-use oracles::exact::items_of;
 use partition_dpp::{Features, Law, Partition, Result, RidgeDpp, Subset};
 
 use super::{Constraint, Examined, Kind, Numbers, Problem, draws, log_floor, sets};
+use crate::exact::items_of;
 
 /// `None` for other problems.
 fn mixture(problem: &Problem) -> Option<Result<RidgeDpp>> {
@@ -26,7 +26,7 @@ fn mixture(problem: &Problem) -> Option<Result<RidgeDpp>> {
 }
 
 /// Asks everything of the mixture that is asked of the features.
-pub fn look(examined: &mut Examined<'_>) {
+pub(super) fn look(examined: &mut Examined<'_>) {
     let Some(made) = mixture(examined.problem) else { return };
     let Some(dpp) = examined.answered("mixture", made) else { return };
     let Some(law) = examined.law else { return };

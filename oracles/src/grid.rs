@@ -6,7 +6,7 @@ use faer::Mat;
 use nalgebra::{Complex, DMatrix};
 use partition_dpp::engine::c64;
 
-use super::random::normals;
+use crate::random::normals;
 
 /// Angles of the nodes; part l has its own order of them. The node of zeros is P = I.
 pub const ANGLES: [[f64; 3]; 6] =

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use partition_dpp::Features;
 
-use super::table::Table;
+use crate::table::Table;
 
 /// The 24 faces of a group of set A, as its SOURCE.md says: unit rows, and the light of each.
 pub fn read_group(folder: &Path, group: &str) -> (Vec<Vec<f64>>, Vec<String>) {

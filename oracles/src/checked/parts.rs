@@ -1,10 +1,11 @@
 //! What the library makes of a problem.
 
-use oracles::{Constraint, Data, Problem, Storage};
 use partition_dpp::{
     Engine, Features, Kernel, Partition, Quota, Result, Sets,
     similarity::{Bandwidth, Rbf},
 };
+
+use crate::{Constraint, Data, Problem, Storage};
 
 /// What models are made of.
 pub struct Parts {

@@ -3,7 +3,7 @@
 use partition_dpp::Features;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use super::{oracle::Determinants, random::normals};
+use crate::{oracle::Determinants, random::normals};
 
 pub fn features(rows: &[Vec<f64>]) -> Features {
     Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap()

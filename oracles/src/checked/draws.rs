@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use oracles::exact::{Law, Set, set_of};
 use partition_dpp::{Result, Sampler, sample::Algorithm};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF, DiscreteCDF, Poisson};
 
 use super::{Examined, FLOOR, Kind, SLACK};
+use crate::exact::{Law, Set, set_of};
 
 /// Bins of a lower expectation are pooled.
 const POOLED: f64 = 20.0;

@@ -21,13 +21,14 @@ pub mod uniform;
 
 use partition_dpp::{Engine, Error};
 
-pub use oracles::{Constraint, Data, Problem};
 pub use parts::{Parts, sets};
 pub use report::{Kind, Refused, Report};
-#[allow(unused_imports, reason = "every test binary uses its own part of this module")]
 pub use runner::{DEADLINE, Outcome, Summary, search, with_deadline};
 
-use oracles::exact::{Law, Minors, Set};
+use crate::{
+    Constraint, Data, Problem,
+    exact::{Law, Minors, Set},
+};
 
 /// What nobody states: rounding of a few operations on numbers up to 1.
 pub const FLOOR: f64 = 1e-12;

@@ -11,7 +11,7 @@ fn law(parts: &Parts, problem: &Problem) -> Result<Law> {
 }
 
 /// Every exact sampler of a law.
-pub fn samplers(law: &Law, engine: &Engine) -> Vec<(&'static str, Result<Sampler>)> {
+pub(super) fn samplers(law: &Law, engine: &Engine) -> Vec<(&'static str, Result<Sampler>)> {
     match law {
         Law::Quota(dpp) if dpp.quota().exact_counts().is_some() => {
             let methods = [Method::Rejection, Method::Interpolation, Method::PerCandidate];
@@ -27,7 +27,7 @@ pub fn samplers(law: &Law, engine: &Engine) -> Vec<(&'static str, Result<Sampler
 }
 
 /// Asks everything.
-pub fn look(examined: &mut Examined<'_>) {
+pub(super) fn look(examined: &mut Examined<'_>) {
     let problem = examined.problem;
     let made = match Parts::of(problem) {
         Ok(made) => made,

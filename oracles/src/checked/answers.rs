@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use oracles::exact::{Set, counts, items_of};
 use partition_dpp::{
     Error, Estimate, Inference, Law, PartCounts, PartitionDpp, Quota, Result, Subset,
     sample::{TRUSTED_PARETO_K, WeightStatistics},
 };
 
 use super::{Data, Examined, Kind, Numbers, Parts, log_floor};
+use crate::exact::{Set, counts, items_of};
 
-pub fn inference(examined: &mut Examined<'_>, model: &Law) {
+pub(super) fn inference(examined: &mut Examined<'_>, model: &Law) {
     if let Law::Independent(_) = model {
         return;
     }
@@ -87,7 +87,7 @@ fn log_probability(examined: &mut Examined<'_>, inference: &Inference, set: Set)
 
 /// What rounding changes in ln det(K_S), to first order: some roundings of every row over what it has beyond the others;
 /// for a kernel of its trace, over the same in the kernel, and what keeps it from being positive semidefinite.
-pub fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
+pub(super) fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
     let minors = examined.minors;
     // The kernel is rounded without its weights.
     let weight = |item: usize| 2.0 * examined.problem.log_weight(item);
@@ -112,7 +112,7 @@ pub fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
 }
 
 /// Of laws whose part counts are free.
-pub fn part_counts(examined: &mut Examined<'_>, model: &Law, parts: &Parts) {
+pub(super) fn part_counts(examined: &mut Examined<'_>, model: &Law, parts: &Parts) {
     let (partition, engine) = (&parts.partition, examined.engine);
     let found = match model {
         Law::AnySize(dpp) => dpp.part_counts(partition, engine),

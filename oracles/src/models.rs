@@ -1,7 +1,10 @@
 //! Small models for laws that hold for all data. Proptest makes them, so failures shrink.
 
+use nalgebra::DMatrix;
 use partition_dpp::{Features, Partition, PartitionDpp, Quota};
 use proptest::{collection::vec, prelude::*, test_runner::RngSeed};
+
+use crate::random::normals;
 
 /// The same cases in every run.
 pub fn config(cases: u32) -> ProptestConfig {
@@ -35,9 +38,28 @@ impl Model {
         Partition::from_labels(&self.labels).unwrap()
     }
 
-    pub fn with_rows(&self, change: impl Fn(usize, &[f64]) -> Vec<f64>) -> Self {
+    fn with_rows(&self, change: impl Fn(usize, &[f64]) -> Vec<f64>) -> Self {
         let rows = self.values.chunks_exact(self.dims).enumerate();
         Self { values: rows.flat_map(|(i, row)| change(i, row)).collect(), ..self.clone() }
+    }
+
+    pub fn scaled(&self, factor: impl Fn(usize) -> f64) -> Self {
+        self.with_rows(|i, row| row.iter().map(|x| x * factor(i)).collect())
+    }
+
+    pub fn rotated(&self, seed: u64) -> Self {
+        let random = normals(self.dims * self.dims, seed);
+        let rotation = DMatrix::from_vec(self.dims, self.dims, random).qr().q();
+        self.with_rows(|_, row| (DMatrix::from_row_slice(1, row.len(), row) * &rotation).as_slice().to_vec())
+    }
+
+    pub fn permuted(&self, order: &[usize]) -> Self {
+        let rows: Vec<&[f64]> = self.values.chunks_exact(self.dims).collect();
+        Self {
+            values: order.iter().flat_map(|&i| rows[i].to_vec()).collect(),
+            labels: order.iter().map(|&i| self.labels[i]).collect(),
+            ..self.clone()
+        }
     }
 
     fn is_feasible(&self) -> bool {
@@ -70,4 +92,12 @@ pub fn models() -> impl Strategy<Value = Model> {
         })
     });
     models.prop_filter("the quota can be met", Model::is_feasible)
+}
+
+/// Models, and their items in another order.
+pub fn permutations() -> impl Strategy<Value = (Model, Vec<usize>)> {
+    models().prop_flat_map(|model| {
+        let order: Vec<usize> = (0..model.items()).collect();
+        (Just(model), Just(order).prop_shuffle())
+    })
 }

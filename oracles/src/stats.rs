@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-use super::oracle::Law;
+use crate::oracle::Law;
 
 /// Family-wise error of every family of checks.
 pub const ALPHA: f64 = 1e-3;

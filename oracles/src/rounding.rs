@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use oracles::exact::{Minors, Set, counts, set_of};
 use partition_dpp::{
     Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota,
     map::{BranchAndBound, Certificate, Greedy, Objective, Solution, Solver, Termination, UpperBound},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;
+
+use crate::exact::{Minors, Set, counts, set_of};
 
 /// Of the solver.
 const TOLERANCE: f64 = 1e-6;

@@ -8,7 +8,7 @@ use partition_dpp::{
     },
 };
 
-use super::{
+use crate::{
     oracle::{Determinants, counts},
     solvers,
 };

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use partition_dpp::{Partition, Quota};
 
-use super::Case;
+use crate::Case;
 
 /// Ranges, and what they look like.
 pub struct Shape {

@@ -1,12 +1,12 @@
 //! The conditional laws of algorithm 2 against the exact chain rule.
 
-use oracles::exact::{Set, items_of};
 use partition_dpp::{Error, Method, PartitionDpp, sample::Conditionals};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::{Examined, Kind};
+use crate::exact::{Set, items_of};
 
-pub fn conditionals(examined: &mut Examined<'_>, dpp: &PartitionDpp) {
+pub(super) fn conditionals(examined: &mut Examined<'_>, dpp: &PartitionDpp) {
     for (method, by) in [
         (Method::Interpolation, "conditionals by interpolation"),
         (Method::PerCandidate, "conditionals per candidate"),

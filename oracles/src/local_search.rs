@@ -5,7 +5,7 @@ use partition_dpp::{
     map::{Greedy, LocalSearch, Restarts, Solution, Solver, Termination},
 };
 
-use super::{oracle::Determinants, random::normals};
+use crate::{oracle::Determinants, random::normals};
 
 /// Enough for sets of a dozen items.
 pub fn restarting() -> LocalSearch {

@@ -134,14 +134,14 @@ macro_rules! on_every_engine {
     ($($test:ident),* $(,)?) => {
         /// The tests, by name.
         #[allow(dead_code, reason = "only some are run all at once")]
-        pub(crate) const ALL: &[(&str, $crate::common::engines::Test)] = &[$((stringify!($test), $test)),*];
+        pub(crate) const ALL: &[(&str, $crate::engines::Test)] = &[$((stringify!($test), $test)),*];
 
-        $crate::on_every_engine!(@engine cpu_f64, Some($crate::common::engines::cpu()), $($test),*);
-        $crate::on_every_engine!(@engine gpu_f32, $crate::common::engines::gpu(Precision::F32).map(|gpu| $crate::common::engines::tested(&gpu, usize::MAX)), $($test),*);
-        $crate::on_every_engine!(@engine gpu_f64, $crate::common::engines::gpu(Precision::F64).map(|gpu| $crate::common::engines::tested(&gpu, usize::MAX)), $($test),*);
-        $crate::on_every_engine!(@engine gpu_f32_in_chunks, $crate::common::engines::in_chunks(Precision::F32), $($test),*);
-        $crate::on_every_engine!(@engine gpu_f64_in_chunks, $crate::common::engines::in_chunks(Precision::F64), $($test),*);
-        $crate::on_every_engine!(@engine gpu_f32_in_short_dispatches, $crate::common::engines::in_short_dispatches(), $($test),*);
+        $crate::on_every_engine!(@engine cpu_f64, Some($crate::engines::cpu()), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f32, $crate::engines::gpu(Precision::F32).map(|gpu| $crate::engines::tested(&gpu, usize::MAX)), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f64, $crate::engines::gpu(Precision::F64).map(|gpu| $crate::engines::tested(&gpu, usize::MAX)), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f32_in_chunks, $crate::engines::in_chunks(Precision::F32), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f64_in_chunks, $crate::engines::in_chunks(Precision::F64), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f32_in_short_dispatches, $crate::engines::in_short_dispatches(), $($test),*);
     };
     (@engine $name:ident, $tested:expr, $($test:ident),*) => {
         mod $name {

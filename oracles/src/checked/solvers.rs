@@ -1,6 +1,5 @@
 //! The most probable set: no solution above the optimum, no bound below it.
 
-use oracles::exact::set_of;
 use partition_dpp::{
     Dpp, Result,
     map::{
@@ -10,6 +9,7 @@ use partition_dpp::{
 };
 
 use super::{Data, Examined, Kind, Refused, answers::rounding_of_det, log_floor};
+use crate::exact::set_of;
 
 /// What an optimal set may lack.
 const TOLERANCE: f64 = 1e-9;

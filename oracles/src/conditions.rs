@@ -1,6 +1,6 @@
 //! Which items must be in and which out, and what that makes of an enumerated law.
 
-use super::oracle::Law;
+use crate::oracle::Law;
 
 /// Items that must be included, and items that must not.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +58,7 @@ impl Condition {
 }
 
 /// The condition put on a model, all at once.
-#[allow(unused_macros, reason = "not every test binary conditions")]
+#[macro_export]
 macro_rules! conditioned {
     ($model:expr, $condition:expr) => {
         $model.including(&$condition.included).and_then(|model| model.excluding(&$condition.excluded))
@@ -66,7 +66,7 @@ macro_rules! conditioned {
 }
 
 /// The condition put on a model item by item, the other way round.
-#[allow(unused_macros, reason = "not every test binary conditions")]
+#[macro_export]
 macro_rules! conditioned_item_by_item {
     ($model:expr, $condition:expr) => {{
         let mut model = $model;

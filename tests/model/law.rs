@@ -3,7 +3,7 @@
 use oracles::random::normals;
 use partition_dpp::{
     Dpp, Engine, Error, Features, IndependentKDpps, KDpp, Law, Method, Partition, PartitionDpp, Quota,
-    RidgeDpp, Sampler, SamplerOptions, Sets, Subset, data::LabelCopies, error::ErrorKind,
+    RidgeDpp, SamplerOptions, Sets, Subset, data::LabelCopies, error::ErrorKind,
 };
 
 fn features() -> (Features, Partition, Quota) {
@@ -12,36 +12,38 @@ fn features() -> (Features, Partition, Quota) {
     (Features::from_rows(12, 5, normals(60, 4)).unwrap(), partition, quota)
 }
 
-fn same(name: &str, law: &Law, sampler: &Sampler) {
-    let law = law.clone().including(&[3]).unwrap().excluding(&[4]).unwrap();
-    let drawn = law.sampler(Method::Auto, &Engine::cpu()).unwrap().sample_many(20, 7);
-    assert_eq!(drawn.subsets(), sampler.sample_many(20, 7).subsets(), "{name}");
-    assert!(law.memory_plan(SamplerOptions::default()).unwrap().total() > 0);
-}
-
+/// Draws of every law, and of the model that it stands for.
 #[test]
 fn laws_draw_what_their_models_draw() {
     let (features, partition, quota) = features();
-    let (engine, by_quota) = (Engine::cpu(), Sets::Quota(partition.clone(), quota.clone()));
-    let of = |sets: &Sets| Law::new(&features, sets, None).unwrap();
+    let (engine, auto, by_quota) =
+        (Engine::cpu(), Method::Auto, Sets::Quota(partition.clone(), quota.clone()));
     macro_rules! sampler {
-        ($model:expr) => {
-            $model.unwrap().including(&[3]).unwrap().excluding(&[4]).unwrap()
+        ($model:expr, $sampler:ident) => {
+            $model.unwrap().including(&[3]).unwrap().excluding(&[4]).unwrap().$sampler(auto, &engine).unwrap()
         };
     }
-    let auto = Method::Auto;
-    same("any size", &of(&Sets::OfAnySize), &sampler!(Dpp::new(&features)).sampler(auto, &engine).unwrap());
-    same("size", &of(&Sets::OfSize(4)), &sampler!(KDpp::new(&features, 4)).sampler(auto, &engine).unwrap());
-    let model = sampler!(PartitionDpp::new(&features, &partition, &quota));
-    same("quota", &of(&by_quota), &model.sampler(auto, &engine).unwrap());
-    let model = sampler!(IndependentKDpps::new(&features, &partition, &quota));
-    let law = Law::independent(&features, &by_quota, None).unwrap();
-    same("independent", &law, &model.sampler(auto, &engine).unwrap());
-    let model = sampler!(RidgeDpp::new(&features, 0.5, &partition, &quota));
-    let law = Law::new(&features, &by_quota, Some(0.5)).unwrap();
-    same("ridge", &law, &model.sampler(auto, &engine).unwrap());
-    let law = Law::independent(&features, &by_quota, Some(0.5)).unwrap();
-    same("independent ridge", &law, &model.independent_sampler(auto, &engine).unwrap());
+    let of = |sets: &Sets, ridge| Law::new(&features, sets, ridge).unwrap();
+    let by_part = |ridge| Law::independent(&features, &by_quota, ridge).unwrap();
+    let ridge = || RidgeDpp::new(&features, 0.5, &partition, &quota);
+    let pairs = [
+        (of(&Sets::OfAnySize, None), sampler!(Dpp::new(&features), sampler)),
+        (of(&Sets::OfSize(4), None), sampler!(KDpp::new(&features, 4), sampler)),
+        (of(&by_quota, None), sampler!(PartitionDpp::new(&features, &partition, &quota), sampler)),
+        (by_part(None), sampler!(IndependentKDpps::new(&features, &partition, &quota), sampler)),
+        (of(&by_quota, Some(0.5)), sampler!(ridge(), sampler)),
+        (by_part(Some(0.5)), sampler!(ridge(), independent_sampler)),
+    ];
+    for (at, (law, _)) in pairs.iter().enumerate() {
+        let law = law.clone().including(&[3]).unwrap().excluding(&[4]).unwrap();
+        assert!(law.memory_plan(SamplerOptions::default()).unwrap().total() > 0);
+        let drawn = law.sampler(auto, &engine).unwrap().sample_many(20, 7);
+        for (model, (_, sampler)) in pairs.iter().enumerate() {
+            // Those of other models are other sets, so that a law of the wrong one is noticed.
+            let is_same = drawn.subsets() == sampler.sample_many(20, 7).subsets();
+            assert_eq!(is_same, at == model, "law {at}, model {model}");
+        }
+    }
 }
 
 #[test]

@@ -13,15 +13,20 @@ fn quotas(parts: usize) -> Vec<Vec<usize>> {
     quotas
 }
 
-/// The costs of a law of random rows, in parts of which so many items are spare.
-fn interpolates(dims: usize, quota: &[usize], spare: usize) -> bool {
+/// Whether a method is interpolation for random rows, in parts of which so many items are spare.
+fn interpolates(method: Method, dims: usize, quota: &[usize], spare: usize) -> bool {
     let labels: Vec<usize> = quota.iter().enumerate().flat_map(|(l, count)| vec![l; count + spare]).collect();
     let items = labels.len();
     let features = Features::from_rows(items, dims, normals(items * dims, 17)).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::new(&partition, quota.to_vec()).unwrap();
-    let plan = PartitionDpp::new(&features, &partition, &quota).unwrap().plan(Method::Auto).unwrap();
+    let plan = PartitionDpp::new(&features, &partition, &quota).unwrap().plan(method).unwrap();
     plan.is_some_and(|plan| plan.method == Method::Interpolation)
+}
+
+#[test]
+fn interpolation_is_seen_where_it_is_taken() {
+    assert!(interpolates(Method::Interpolation, 4, &[2, 1], 2));
 }
 
 #[test]
@@ -34,7 +39,7 @@ fn rejection_is_cheaper_all_over_a_grid() {
                 for spare in [1, 2, 10, 60] {
                     if dims >= size && (size + parts * spare) * dims < 60_000 {
                         cells += 1;
-                        if interpolates(dims, &quota, spare) {
+                        if interpolates(Method::Auto, dims, &quota, spare) {
                             taken.push((dims, quota.clone(), spare));
                         }
                     }

@@ -3,7 +3,7 @@
 use partition_dpp::{Features, Kernel};
 use serde_json::Value;
 
-use crate::{oracle::Determinants, repository};
+use crate::{exact::Minors, oracle::Determinants, repository};
 
 /// A case of `known-answers.json`: computed elsewhere, without floating point.
 pub struct Case {
@@ -37,6 +37,10 @@ impl Case {
         } else {
             Features::from_rows(self.items(), self.rows[0].len(), self.flat()).unwrap()
         }
+    }
+
+    pub fn minors(&self) -> Minors {
+        if self.dense { Minors::of_kernel(&self.rows) } else { Minors::of_features(&self.rows) }
     }
 
     pub fn oracle(&self) -> Determinants {

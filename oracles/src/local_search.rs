@@ -16,13 +16,6 @@ pub fn rows_of(features: &Features) -> Vec<Vec<f64>> {
     (0..features.items()).map(|item| features.row(item)).collect()
 }
 
-/// ln of the largest determinant of the sets that are allowed.
-pub fn optimum(oracle: &Determinants, allowed: impl Fn(&[usize]) -> bool) -> f64 {
-    let all = (0_u32..1 << oracle.items())
-        .map(|mask| (0..oracle.items()).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
-    all.filter(|set| allowed(set)).map(|set| oracle.det(&set)).fold(0.0, f64::max).ln()
-}
-
 /// The sets one exchange away: an item for another with the same label.
 pub fn neighbours(set: &[usize], labels: &[usize]) -> Vec<Vec<usize>> {
     let others = |&leaving: &usize| {

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use partition_dpp::{Features, Partition, PartitionDpp, Quota};
 use proptest::{collection::vec, prelude::*, test_runner::RngSeed};
 
-use crate::random::normals;
+use crate::{Constraint, Problem, random::normals};
 
 /// The same cases in every run.
 pub fn config(cases: u32) -> ProptestConfig {
@@ -36,6 +36,11 @@ impl Model {
 
     pub fn partition(&self) -> Partition {
         Partition::from_labels(&self.labels).unwrap()
+    }
+
+    pub fn problem(&self) -> Problem {
+        let rows = self.values.chunks(self.dims).map(<[f64]>::to_vec).collect();
+        Problem::new(rows, self.labels.clone(), Constraint::Quota(self.quota.clone()))
     }
 
     fn with_rows(&self, change: impl Fn(usize, &[f64]) -> Vec<f64>) -> Self {

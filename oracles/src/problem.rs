@@ -153,6 +153,11 @@ impl Problem {
         }
     }
 
+    /// The largest ln det of the sets that are allowed.
+    pub fn optimum(&self) -> f64 {
+        self.minors().optimum(|set| self.allows(set))
+    }
+
     /// Items that no choice is left about: those included, and all that are left of parts that are needed whole.
     pub fn settled(&self) -> Set {
         let include = set_of(self.include.iter().copied());

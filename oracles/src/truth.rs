@@ -9,37 +9,31 @@ use partition_dpp::{
 };
 
 use crate::{
-    oracle::{Determinants, counts},
+    exact::{Minors, Set, counts, items_of, set_of},
     solvers,
 };
 
-/// All sets of at most 20 items.
-pub fn subsets(items: usize) -> impl Iterator<Item = Vec<usize>> {
-    (0_u32..1 << items).map(move |mask| (0..items).filter(|i| mask >> i & 1 == 1).collect())
-}
-
 /// Enumeration of what the solvers look for.
 pub struct Truth {
-    pub oracle: Determinants,
+    pub minors: Minors,
     pub labels: Vec<usize>,
     pub quota: Quota,
     pub best: f64,
 }
 
 impl Truth {
-    pub fn new(oracle: Determinants, labels: &[usize], quota: &Quota) -> Self {
-        let mut truth = Self { oracle, labels: labels.to_vec(), quota: quota.clone(), best: 0.0 };
-        let allowed = subsets(labels.len()).filter(|set| truth.allows(set));
-        truth.best = allowed.map(|set| truth.log_det(&set)).fold(f64::NEG_INFINITY, f64::max);
+    pub fn new(minors: Minors, labels: &[usize], quota: &Quota) -> Self {
+        let mut truth = Self { minors, labels: labels.to_vec(), quota: quota.clone(), best: 0.0 };
+        truth.best = truth.minors.optimum(|set| truth.allows(set));
         truth
     }
 
-    pub fn allows(&self, set: &[usize]) -> bool {
-        self.quota.allows(&counts(set, &self.labels, self.quota.low().len()))
+    fn counts(&self, set: Set) -> Vec<usize> {
+        counts(set, &self.labels, self.quota.low().len())
     }
 
-    pub fn log_det(&self, set: &[usize]) -> f64 {
-        self.oracle.det(set).ln()
+    pub fn allows(&self, set: Set) -> bool {
+        self.quota.allows(&self.counts(set))
     }
 
     pub fn slack(&self) -> f64 {
@@ -48,13 +42,14 @@ impl Truth {
 
     /// What is wrong with a solution; nothing if it is allowed, worth what it says and not above the optimum.
     pub fn fault(&self, solution: &Solution) -> String {
-        let (set, slack) = (solution.subset.as_slice(), self.slack());
-        let worth = self.log_det(set);
-        if solution.missing > 0 || !self.allows(set) {
-            return format!("{set:?} is not allowed, {} missing", solution.missing);
+        let Solution { subset, log_det, missing, .. } = solution;
+        let (set, slack) = (set_of(subset.iter()), self.slack());
+        let worth = self.minors.log_det(set);
+        if *missing > 0 || !self.allows(set) {
+            return format!("{subset} is not allowed, {missing} missing");
         }
-        if (worth - solution.log_det).abs() > slack || worth > self.best + slack {
-            return format!("{set:?} is worth {worth}, not {}; at most {}", solution.log_det, self.best);
+        if (worth - log_det).abs() > slack || worth > self.best + slack {
+            return format!("{subset} is worth {worth}, not {log_det}; at most {}", self.best);
         }
         String::new()
     }
@@ -72,21 +67,13 @@ impl Truth {
     }
 
     /// By how much the best set with at most one item out and one in is better than a set.
-    pub fn gain_of_a_move(&self, set: &[usize]) -> f64 {
-        let now = self.log_det(set);
-        let mut best = f64::NEG_INFINITY;
-        for leaving in set.iter().map(Some).chain([None]) {
-            for entering in (0..self.labels.len()).filter(|item| !set.contains(item)).map(Some).chain([None])
-            {
-                let kept = set.iter().filter(|&item| Some(item) != leaving);
-                let mut other: Vec<usize> = kept.copied().chain(entering).collect();
-                other.sort_unstable();
-                if other != set && self.allows(&other) {
-                    best = best.max(self.log_det(&other) - now);
-                }
-            }
-        }
-        best
+    pub fn gain_of_a_move(&self, set: Set) -> f64 {
+        let others = self.minors.sets().filter(|&other| {
+            let (leaving, entering) = (set & !other, other & !set);
+            other != set && leaving.count_ones() <= 1 && entering.count_ones() <= 1 && self.allows(other)
+        });
+        let now = self.minors.log_det(set);
+        others.map(|other| self.minors.log_det(other) - now).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// The bounds below the optimum.
@@ -98,40 +85,35 @@ impl Truth {
     /// The greedy set by the definition: of all items that leave an allowed set within reach the one that gains most,
     /// if it gains anything or something is missing; those that are missing, or gain, before others.
     pub fn greedy(&self, dims: usize) -> Vec<usize> {
-        let parts = self.quota.low().len();
-        let reachable: Vec<Vec<usize>> = subsets(self.labels.len())
-            .map(|set| counts(&set, &self.labels, parts))
-            .filter(|counts| counts.iter().sum::<usize>() <= dims && self.quota.allows(counts))
+        let reachable: Vec<Vec<usize>> = (self.minors.sets())
+            .filter(|&set| set.count_ones() as usize <= dims && self.allows(set))
+            .map(|set| self.counts(set))
             .collect();
-        let missing = |set: &[usize]| {
-            let own = counts(set, &self.labels, parts);
+        let missing = |set: Set| {
+            let own = self.counts(set);
             let above = reachable.iter().filter(|counts| counts.iter().zip(&own).all(|(c, own)| c >= own));
-            above.map(|counts| counts.iter().sum::<usize>() - set.len()).min()
+            above.map(|counts| counts.iter().sum::<usize>() - set.count_ones() as usize).min()
         };
         // Parts that have to be in as a whole are in before anything is picked.
-        let whole = |part: usize| {
-            let size = self.labels.iter().filter(|&&label| label == part).count();
-            reachable.iter().all(|counts| counts[part] == size)
-        };
-        let mut set: Vec<usize> = (0..self.labels.len()).filter(|&item| whole(self.labels[item])).collect();
+        let sizes = self.counts(set_of(0..self.labels.len()));
+        let whole = |part: usize| reachable.iter().all(|counts| counts[part] == sizes[part]);
+        let mut set = set_of((0..self.labels.len()).filter(|&item| whole(self.labels[item])));
         loop {
             let mut best: Option<((bool, f64), usize)> = None;
-            for item in (0..self.labels.len()).filter(|item| !set.contains(item)) {
-                let with = [&set[..], &[item]].concat();
-                let gain = self.log_det(&with) - self.log_det(&set);
-                let Some(left) = missing(&with) else { continue };
-                let worth = (gain > 0.0 || left < missing(&set).unwrap(), gain);
+            for item in (0..self.labels.len()).filter(|item| set >> item & 1 == 0) {
+                let with = set | 1 << item;
+                let gain = self.minors.log_det(with) - self.minors.log_det(set);
+                let Some(left) = missing(with) else { continue };
+                let worth = (gain > 0.0 || left < missing(set).unwrap(), gain);
                 if best.is_none_or(|(known, _)| worth > known) {
                     best = Some((worth, item));
                 }
             }
             match best {
-                Some(((true, _), item)) => set.push(item),
-                _ => break,
+                Some(((true, _), item)) => set |= 1 << item,
+                _ => return items_of(set),
             }
         }
-        set.sort_unstable();
-        set
     }
 }
 
@@ -153,7 +135,7 @@ pub fn check(what: &str, model: &PartitionDpp, truth: &Truth) -> (bool, bool) {
     }
     let slack = truth.slack();
     assert!(local.log_det >= greedy.log_det - slack && restarted.log_det >= local.log_det - slack, "{what}");
-    let gain = truth.gain_of_a_move(local.subset.as_slice());
+    let gain = truth.gain_of_a_move(set_of(local.subset.iter()));
     assert!(gain < 1e-8, "{what}: a move of {} gains {gain}", local.subset);
     let mut proven = exact(model);
     if proven.termination == Termination::Rounding {

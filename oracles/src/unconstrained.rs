@@ -3,7 +3,10 @@
 use partition_dpp::Features;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use crate::{oracle::Determinants, random::normals};
+use crate::{
+    exact::{Minors, Set, items_of},
+    random::normals,
+};
 
 pub fn features(rows: &[Vec<f64>]) -> Features {
     Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap()
@@ -38,9 +41,21 @@ pub fn zoo(seeds: u64) -> Vec<Vec<Vec<f64>>> {
 
 /// Every set with its determinant.
 pub fn all_sets(rows: &[Vec<f64>]) -> Vec<(Vec<usize>, f64)> {
-    let determinants = Determinants::of_features(rows.to_vec());
-    let set = |mask: u32| (0..rows.len()).filter(|i| mask >> i & 1 == 1).collect::<Vec<usize>>();
-    (0..1_u32 << rows.len()).map(set).map(|set| (set.clone(), determinants.det(&set))).collect()
+    let minors = Minors::of_features(rows);
+    minors.sets().map(|set| (items_of(set), minors.log_det(set).exp())).collect()
+}
+
+/// Gaussian rows of which no set has a determinant below 1, and ln of the largest.
+pub fn nonnegative(seed: u64) -> (Vec<Vec<f64>>, f64) {
+    let rows = gaussian(8, 8, 1.0, seed);
+    let minors = Minors::of_features(&rows);
+    let mean = |set: Set| minors.log_det(set) / f64::from(set.count_ones());
+    let least = minors.sets().skip(1).map(mean).fold(f64::INFINITY, f64::min);
+    let scale = (-0.5 * least).exp();
+    let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| x * scale).collect()).collect();
+    let minors = Minors::of_features(&rows);
+    assert!(minors.sets().all(|set| minors.log_det(set) > -1e-9));
+    (rows, minors.optimum(|_| true))
 }
 
 /// ln Σ_S det(K_S) Π x_i Π (1 − x_i), word for word.

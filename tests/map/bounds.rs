@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use oracles::{
-    enumerable_cases, models,
-    oracle::{Determinants, counts},
+    enumerable_cases,
+    exact::{Minors, Set},
+    models,
     random::normals,
     watches::within,
 };
@@ -14,13 +15,6 @@ use partition_dpp::{
     map::{Bound, BranchAndBound, Certificate, Greedy, Objective, Solver, UpperBound},
 };
 use proptest::prelude::*;
-
-/// ln of the largest determinant of the sets that are allowed.
-fn optimum(oracle: &Determinants, allowed: impl Fn(&[usize]) -> bool) -> f64 {
-    let all = (0_u32..1 << oracle.items())
-        .map(|mask| (0..oracle.items()).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
-    all.filter(|set| allowed(set)).map(|set| oracle.det(&set)).fold(0.0, f64::max).ln()
-}
 
 fn certify(model: &impl Objective) -> Certificate {
     UpperBound::default().certify(model, &Engine::cpu()).unwrap()
@@ -56,8 +50,7 @@ proptest! {
         let model = model.scaled(|i| if i % 2 == 0 { f64::from(exponent).exp2() } else { 1.0 });
         let (features, partition) = (model.features(), model.partition());
         let quota = Quota::new(&partition, &model.quota).unwrap();
-        let oracle = Determinants::of_features(model.values.chunks(model.dims).map(<[f64]>::to_vec).collect());
-        let best = optimum(&oracle, |set| counts(set, &model.labels, model.quota.len()) == model.quota);
+        let best = model.problem().optimum();
         let certificate = certify(&PartitionDpp::new(&features, &partition, &quota).unwrap());
         prop_assert_eq!(violations(&certificate, best), []);
     }
@@ -66,24 +59,25 @@ proptest! {
     fn of_any_rank_and_scale(seed in 0_u64..1 << 40, rank in 3_usize..=8, k in 1_usize..=3, spread in 0.0..8.0) {
         let rows = awkward(seed, 11, 9, rank, spread);
         let features = Features::from_rows(11, 9, rows.concat()).unwrap();
-        let oracle = Determinants::of_features(rows);
+        let minors = Minors::of_features(&rows);
         let certificate = certify(&KDpp::new(&features, k).unwrap());
-        prop_assert_eq!(violations(&certificate, optimum(&oracle, |set| set.len() == k)), []);
+        let best = minors.optimum(|set| set.count_ones() as usize == k);
+        prop_assert_eq!(violations(&certificate, best), []);
         let certificate = certify(&Dpp::new(&features).unwrap());
-        prop_assert_eq!(violations(&certificate, optimum(&oracle, |_| true)), []);
+        prop_assert_eq!(violations(&certificate, minors.optimum(|_| true)), []);
     }
 
     #[test]
     fn with_items_in_and_out(seed in 0_u64..1 << 40, k in 2_usize..=6) {
         let rows = awkward(seed, 10, 10, 10, 0.5);
         let features = Features::from_rows(10, 10, rows.concat()).unwrap();
-        let oracle = Determinants::of_features(rows);
-        let allowed = |set: &[usize]| set.contains(&2) && !set.contains(&5);
+        let minors = Minors::of_features(&rows);
+        let allowed = |set: Set| set & 0b10_0100 == 0b100;
         let dpp = KDpp::new(&features, k).unwrap().including(&[2]).unwrap().excluding(&[5]).unwrap();
-        let best = optimum(&oracle, |set| set.len() == k && allowed(set));
+        let best = minors.optimum(|set| set.count_ones() as usize == k && allowed(set));
         prop_assert_eq!(violations(&certify(&dpp), best), []);
         let dpp = Dpp::new(&features).unwrap().including(&[2]).unwrap().excluding(&[5]).unwrap();
-        prop_assert_eq!(violations(&certify(&dpp), optimum(&oracle, allowed)), []);
+        prop_assert_eq!(violations(&certify(&dpp), minors.optimum(allowed)), []);
     }
 }
 

@@ -7,8 +7,10 @@ use std::{
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use oracles::{
-    assert_error, enumerable_cases, models,
-    oracle::{Determinants, counts},
+    Constraint, Problem, assert_error, enumerable_cases,
+    exact::{Minors, Set, set_of},
+    models,
+    oracle::{Determinants, dot},
     random::normals,
     watches::{reported, stopped_when, within},
     with_threads,
@@ -20,13 +22,6 @@ use partition_dpp::{
 use proptest::prelude::*;
 
 const TOLERANCE: f64 = 1e-9;
-
-/// ln of the largest determinant of the sets that are allowed.
-fn optimum(oracle: &Determinants, allowed: impl Fn(&[usize]) -> bool) -> f64 {
-    let all = (0_u32..1 << oracle.items())
-        .map(|mask| (0..oracle.items()).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
-    all.filter(|set| allowed(set)).map(|set| oracle.det(&set)).fold(0.0, f64::max).ln()
-}
 
 /// Why a solution is not a proven optimum; the empty text if it is.
 fn fault(solution: &Solution, best: f64) -> String {
@@ -65,7 +60,8 @@ fn known_optima_are_found_and_proven() {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let solution = solver().solve(&dpp, &Engine::cpu()).unwrap();
         assert_proven(&case.name, &solution, best);
-        let equal = abs_diff_eq!(case.oracle().det(solution.subset.as_slice()).ln(), best, epsilon = 1e-9);
+        let found = case.minors().log_det(set_of(solution.subset.iter()));
+        let equal = abs_diff_eq!(found, best, epsilon = 1e-9);
         assert!(
             solution.subset.as_slice() == set || equal,
             "{}: {} is not {set:?}",
@@ -78,12 +74,12 @@ fn known_optima_are_found_and_proven() {
 #[test]
 fn other_models_of_the_known_cases() {
     for case in enumerable_cases() {
-        let (features, oracle) = (case.features(), case.oracle());
+        let (features, minors) = (case.features(), case.minors());
         let k = case.quota.iter().sum();
-        let best = optimum(&oracle, |set| set.len() == k);
+        let best = minors.optimum(|set| set.count_ones() as usize == k);
         let solution = solver().solve(&KDpp::new(&features, k).unwrap(), &Engine::cpu()).unwrap();
         assert_proven(&format!("{} with k = {k}", case.name), &solution, best);
-        let best = optimum(&oracle, |_| true);
+        let best = minors.optimum(|_| true);
         let solution = solver().solve(&Dpp::new(&features).unwrap(), &Engine::cpu()).unwrap();
         assert_proven(&format!("{} of any size", case.name), &solution, best);
     }
@@ -93,8 +89,8 @@ fn other_models_of_the_known_cases() {
 fn a_planted_wrong_answer_is_caught() {
     let values = normals(10 * 6, 1);
     let features = Features::from_rows(10, 6, values.clone()).unwrap();
-    let oracle = Determinants::of_features(values.chunks(6).map(<[f64]>::to_vec).collect());
-    let best = optimum(&oracle, |set| set.len() == 4);
+    let rows: Vec<Vec<f64>> = values.chunks(6).map(<[f64]>::to_vec).collect();
+    let best = Minors::of_features(&rows).optimum(|set| set.count_ones() == 4);
     let right = solver().solve(&KDpp::new(&features, 4).unwrap(), &Engine::cpu()).unwrap();
     assert!(fault(&right, best).is_empty());
     let with = |change: &dyn Fn(&mut Solution)| {
@@ -133,8 +129,7 @@ proptest! {
     fn quotas(model in models::models()) {
         let (features, partition) = (model.features(), model.partition());
         let quota = Quota::new(&partition, &model.quota).unwrap();
-        let oracle = Determinants::of_features(model.values.chunks(model.dims).map(<[f64]>::to_vec).collect());
-        let best = optimum(&oracle, |set| counts(set, &model.labels, model.quota.len()) == model.quota);
+        let best = model.problem().optimum();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let solution = solver().solve(&dpp, &Engine::cpu()).unwrap();
         prop_assert_eq!(fault(&solution, best), "");
@@ -145,12 +140,13 @@ proptest! {
         let (items, dims) = (10, 7);
         let values: Vec<f64> = normals(items * dims, seed).into_iter().map(|x| x * scale.exp()).collect();
         let features = Features::from_rows(items, dims, values.clone()).unwrap();
-        let oracle = Determinants::of_features(values.chunks(dims).map(<[f64]>::to_vec).collect());
-        let allowed = |set: &[usize]| set.contains(&3) && !set.contains(&7) && !set.contains(&0);
-        let best = optimum(&oracle, |set| set.len() == k && allowed(set));
+        let rows: Vec<Vec<f64>> = values.chunks(dims).map(<[f64]>::to_vec).collect();
+        let minors = Minors::of_features(&rows);
+        let allowed = |set: Set| set & 0b1000_1001 == 0b1000;
+        let best = minors.optimum(|set| set.count_ones() as usize == k && allowed(set));
         let dpp = KDpp::new(&features, k).unwrap().including(&[3]).unwrap().excluding(&[0, 7]).unwrap();
         prop_assert_eq!(fault(&solver().solve(&dpp, &Engine::cpu()).unwrap(), best), "");
-        let best = optimum(&oracle, allowed);
+        let best = minors.optimum(allowed);
         let dpp = Dpp::new(&features).unwrap().including(&[3]).unwrap().excluding(&[0, 7]).unwrap();
         prop_assert_eq!(fault(&solver().solve(&dpp, &Engine::cpu()).unwrap(), best), "");
     }
@@ -162,16 +158,16 @@ proptest! {
         let rows = normals(items * dims, seed);
         let row = |i: usize| &rows[i * dims..(i + 1) * dims];
         let entry = |i: usize, j: usize| {
-            oracles::oracle::dot(row(i), row(j)) + if i == j { 0.05 + 0.01 * i as f64 } else { 0.0 }
+            dot(row(i), row(j)) + if i == j { 0.05 + 0.01 * i as f64 } else { 0.0 }
         };
         let dense: Vec<Vec<f64>> = (0..items).map(|i| (0..items).map(|j| entry(i, j)).collect()).collect();
         let kernel = Kernel::from_dense(items, &dense.concat()).unwrap();
-        let oracle = Determinants::of_kernel(dense);
-        let best = optimum(&oracle, |set| set.len() == k);
+        let minors = Minors::of_kernel(&dense);
+        let best = minors.optimum(|set| set.count_ones() as usize == k);
         let solution = solver().solve(&KDpp::new(kernel.features(), k).unwrap(), &Engine::cpu()).unwrap();
         prop_assert_eq!(fault(&solution, best), "");
         let solution = solver().solve(&Dpp::new(kernel.features()).unwrap(), &Engine::cpu()).unwrap();
-        prop_assert_eq!(fault(&solution, optimum(&oracle, |_| true)), "");
+        prop_assert_eq!(fault(&solution, minors.optimum(|_| true)), "");
     }
 }
 
@@ -249,11 +245,11 @@ fn parts_and_ranks_without_slack() {
         row[2..].fill(0.0);
     }
     let labels = ["a", "a", "b", "b", "b", "b", "c", "c", "c"];
-    let numbers = [0, 0, 1, 1, 1, 1, 2, 2, 2];
+    let numbers = vec![0, 0, 1, 1, 1, 1, 2, 2, 2];
     let features = Features::from_rows(9, 5, rows.concat()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::new(&partition, [2, 2, 1]).unwrap();
-    let best = optimum(&Determinants::of_features(rows), |set| counts(set, &numbers, 3) == [2, 2, 1]);
+    let best = Problem::new(rows, numbers, Constraint::Quota(vec![2, 2, 1])).optimum();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     assert_proven("tight", &solver().solve(&dpp, &Engine::cpu()).unwrap(), best);
 }

@@ -1,25 +1,11 @@
 //! Independent k-DPPs, part by part: enumerated optima, conditions, and what the union of solutions says.
 
 use approx::assert_abs_diff_eq;
-use oracles::{enumerable_cases, oracle::Determinants, random::normals};
+use oracles::{Constraint, Problem, enumerable_cases, random::normals};
 use partition_dpp::{
     Engine, Features, IndependentKDpps, Partition, PartitionDpp, Quota,
     map::{BranchAndBound, Greedy, LocalSearch, Solution, Solver, Termination, UpperBound},
 };
-
-/// Σ_l of the largest ln det of κ_l items of part l.
-fn optimum(oracle: &Determinants, labels: &[usize], quota: &[usize], in_set: &[usize], out: &[usize]) -> f64 {
-    let best_of = |part: usize| {
-        let allowed = |mask: u32| {
-            let set: Vec<usize> = (0..oracle.items()).filter(|i| mask >> i & 1 == 1).collect();
-            let fits =
-                set.len() == quota[part] && set.iter().all(|&i| labels[i] == part && !out.contains(&i));
-            (fits && in_set.iter().all(|i| labels[*i] != part || set.contains(i))).then_some(set)
-        };
-        (0..1_u32 << oracle.items()).filter_map(allowed).map(|set| oracle.det(&set)).fold(0.0, f64::max)
-    };
-    (0..quota.len()).map(|part| best_of(part).ln()).sum()
-}
 
 fn solve(model: &IndependentKDpps) -> Solution {
     let solver = BranchAndBound::default();
@@ -38,7 +24,8 @@ fn the_best_sets_of_all_parts_are_the_best_set() {
         let Ok(model) = IndependentKDpps::new(&features, &partition, &quota) else { continue };
         let rows: Vec<Vec<f64>> = (0..case.items()).map(|item| features.row(item)).collect();
         let found = solve(&model);
-        let best = optimum(&Determinants::of_features(rows.clone()), &case.labels, &case.quota, &[], &[]);
+        let constraint = Constraint::Independent(case.quota.clone());
+        let best = Problem::new(rows, case.labels, constraint).optimum();
         assert_abs_diff_eq!(found.log_det, best, epsilon = 1e-9 * (1.0 + best.abs()));
         assert_eq!(found.subset.part_counts(&partition), case.quota, "{}", case.name);
         assert_eq!(found.termination, Termination::Optimal);
@@ -63,7 +50,8 @@ fn conditions_and_parts_without_choice() {
     let model = IndependentKDpps::new(&features, &partition, &quota).unwrap();
     let model = model.including(&[5, 4]).unwrap().excluding(&[7]).unwrap();
     let found = solve(&model);
-    let best = optimum(&Determinants::of_features(rows.clone()), &labels, &[3, 2, 0, 1], &[5, 4], &[7]);
+    let problem = Problem::new(rows, labels, Constraint::Independent(vec![3, 2, 0, 1]));
+    let best = Problem { include: vec![5, 4], exclude: vec![7], ..problem }.optimum();
     assert_abs_diff_eq!(found.log_det, best, epsilon = 1e-9);
     assert_eq!(found.subset.part_counts(&partition), [3, 2, 0, 1]);
     assert!(found.subset.contains(5) && found.subset.contains(4) && !found.subset.contains(7));

@@ -2,13 +2,14 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use oracles::{
-    enumerable_cases,
+    Constraint, Problem, enumerable_cases,
+    exact::{Minors, set_of},
     local_search::{
-        assert_locally_optimal, best_gain, dealt, greedy_quota, neighbours, one_that_greedy_misses, optimum,
+        assert_locally_optimal, best_gain, dealt, greedy_quota, neighbours, one_that_greedy_misses,
         restarting, rows_of, solve_quota,
     },
     models,
-    oracle::{Determinants, counts},
+    oracle::counts,
     random::normals,
 };
 use partition_dpp::{
@@ -21,8 +22,7 @@ use proptest::prelude::*;
 fn known_optima_with_restarts() {
     let mut missed_without = 0;
     for case in enumerable_cases() {
-        let (features, oracle) = (case.features(), case.oracle());
-        let best = optimum(&oracle, |set| counts(set, &case.labels, case.quota.len()) == case.quota);
+        let (features, best) = (case.features(), case.map.as_ref().unwrap().1);
         let solution = solve_quota(&features, &case.labels, &case.quota, restarting());
         assert_eq!(counts(solution.subset.as_slice(), &case.labels, case.quota.len()), case.quota);
         let tolerance = 1e-8 * (1.0 + best.abs());
@@ -135,8 +135,8 @@ fn two_parts_escape_beside_an_included_item() {
     let quota = Quota::new(&partition, [1, 2]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[4]).unwrap();
     let solution = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
-    let oracle = Determinants::of_features(rows_of(&features));
-    let best = optimum(&oracle, |set| set.contains(&4) && counts(set, &labels, 2) == [1, 2]);
+    let problem = Problem::new(rows_of(&features), labels.to_vec(), Constraint::Quota(vec![1, 2]));
+    let best = Problem { include: vec![4], ..problem }.optimum();
     assert_abs_diff_eq!(solution.log_det, best, epsilon = 1e-12);
     assert_eq!((solution.stats.swaps, solution.stats.double_swaps), (0, 1));
 }
@@ -181,13 +181,13 @@ fn conditions_are_kept() {
         let quota = Quota::new(&partition, [2, 1, 2]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let dpp = dpp.including(&[3]).unwrap().excluding(&[5, 6]).unwrap();
-        let oracle = Determinants::of_features(rows_of(&features));
-        let kept = |set: &[usize]| set.contains(&3) && !set.contains(&5) && !set.contains(&6);
-        let best = optimum(&oracle, |set| kept(set) && counts(set, &labels, 3) == [2, 1, 2]);
+        let problem = Problem::new(rows_of(&features), labels, Constraint::Quota(vec![2, 1, 2]));
+        let problem = Problem { include: vec![3], exclude: vec![5, 6], ..problem };
+        let best = problem.optimum();
         let solution = restarting().solve(&dpp, &Engine::cpu()).unwrap();
         assert!(abs_diff_eq!(solution.log_det, best, epsilon = 1e-9), "seed {seed}");
         let k_dpp = KDpp::new(&features, 4).unwrap().including(&[3]).unwrap().excluding(&[5, 6]).unwrap();
-        let best = optimum(&oracle, |set| kept(set) && set.len() == 4);
+        let best = Problem { constraint: Constraint::Size(4), ..problem }.optimum();
         let solution = restarting().solve(&k_dpp, &Engine::cpu()).unwrap();
         assert!(abs_diff_eq!(solution.log_det, best, epsilon = 1e-9), "seed {seed}");
         // Everything given: nothing to search.
@@ -201,14 +201,15 @@ fn sets_of_any_size_gain_and_lose_items() {
     let mut resized = 0;
     for seed in 0..30 {
         let (features, _) = dealt(12, 5, 1, 100 + seed);
-        let oracle = Determinants::of_features(rows_of(&features));
+        let minors = Minors::of_features(&rows_of(&features));
         let scaled = |factor: f64| {
             let values = rows_of(&features).concat().iter().map(|x| x * factor).collect::<Vec<_>>();
             Features::from_rows(12, 5, values).unwrap()
         };
         for factor in [0.3, 0.5, 0.8] {
             let features = scaled(factor);
-            let value = |set: &[usize]| oracle.det(set).ln() + 2.0 * set.len() as f64 * factor.ln();
+            let minors = minors.weighted(&[factor.ln(); 12]);
+            let value = |set: &[usize]| minors.log_det(set_of(set.iter().copied()));
             let dpp = Dpp::new(&features).unwrap();
             let solution = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
             let set = solution.subset.as_slice();
@@ -224,8 +225,7 @@ fn sets_of_any_size_gain_and_lose_items() {
             others.extend((0..12).map(toggled));
             assert!(others.iter().all(|other| value(other) < solution.log_det + 1e-8), "seed {seed}");
             resized += solution.stats.resizes;
-            let all = (0_u32..1 << 12).map(|mask| (0..12).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
-            let best = all.map(|set| value(&set)).fold(0.0, f64::max);
+            let best = minors.optimum(|_| true);
             let restarted = restarting().solve(&dpp, &Engine::cpu()).unwrap();
             assert!(
                 abs_diff_eq!(restarted.log_det, best, epsilon = 1e-9),

@@ -9,8 +9,8 @@ use approx::{assert_abs_diff_eq, assert_relative_eq};
 use nalgebra::DMatrix;
 use oracles::{
     assert_error,
-    local_search::{dealt, one_that_greedy_misses, optimum, restarting, rows_of, solve_quota},
-    oracle::Determinants,
+    exact::Minors,
+    local_search::{dealt, one_that_greedy_misses, restarting, rows_of, solve_quota},
     watches::{reported, stopped_when, within},
     with_threads,
 };
@@ -138,6 +138,7 @@ fn the_guarantee_holds() {
             DMatrix::from_fn(12, 12, |i, j| rows[i].iter().zip(&rows[j]).map(|(x, y)| x * y).sum::<f64>());
         let mut eigenvalues: Vec<f64> = kernel.symmetric_eigenvalues().iter().copied().collect();
         eigenvalues.sort_by(|x, y| y.total_cmp(x));
+        let minors = Minors::of_features(&rows);
         for k in 1..=5 {
             let solution =
                 LocalSearch::default().solve(&KDpp::new(&features, k).unwrap(), &Engine::cpu()).unwrap();
@@ -145,8 +146,7 @@ fn the_guarantee_holds() {
             let condition = eigenvalues[0] / tail;
             let found = solution.stats.condition.unwrap();
             assert_relative_eq!(found, condition, epsilon = 0.0, max_relative = 1e-9);
-            let oracle = Determinants::of_features(rows.clone());
-            let gap = optimum(&oracle, |set| set.len() == k) - solution.log_det;
+            let gap = minors.optimum(|set| set.count_ones() as usize == k) - solution.log_det;
             let guarantee = solution.stats.log_guarantee.unwrap();
             assert!(gap <= guarantee + 1e-9, "k = {k}: gap {gap}, guarantee {guarantee}");
             let factorial: f64 = (1..=k).map(|i| (i as f64).ln()).sum();

@@ -1,6 +1,9 @@
 //! Bounds of rows that agree to ten digits: what rounding takes from the items that are in counts, too.
 
-use oracles::random::normals;
+use oracles::{
+    exact::{Minors, set_of},
+    random::normals,
+};
 use partition_dpp::{
     Dpp, Engine, Features, KDpp,
     map::{BranchAndBound, Solver, UpperBound},
@@ -9,50 +12,12 @@ use partition_dpp::{
 const ITEMS: usize = 9;
 const SIZE: usize = 4;
 
-/// Rows b + x of integers, all x small beside b: they agree in all digits but the last ones.
-struct Near {
-    rows: Vec<[i64; SIZE]>,
-}
-
-impl Near {
-    /// b of about 2^exponent.
-    fn new(exponent: i32, seed: u64) -> Self {
-        let numbers = normals((ITEMS + 1) * SIZE, seed);
-        let (x, base) = numbers.split_at(ITEMS * SIZE);
-        let entry = |(j, x): (usize, &f64)| {
-            (x * 7.0).round() as i64 + (base[j % SIZE] * 2_f64.powi(exponent)).round() as i64
-        };
-        let values: Vec<i64> = x.iter().enumerate().map(entry).collect();
-        Self { rows: values.as_chunks().0.to_vec() }
-    }
-
-    fn features(&self) -> Features {
-        let values: Vec<f64> = self.rows.iter().flatten().map(|&x| x as f64).collect();
-        Features::from_rows(ITEMS, SIZE, values).unwrap()
-    }
-
-    /// ln det K_S, from an integer: the determinant of the first row and what the others are beyond it.
-    fn log_det(&self, set: [usize; SIZE]) -> f64 {
-        let first = self.rows[set[0]];
-        let [a, b, c] = [1, 2, 3].map(|at| std::array::from_fn(|j| self.rows[set[at]][j] - first[j]));
-        let cofactor = |j: usize| {
-            let [p, q, r] = [1, 2, 3].map(|by| (j + by) % SIZE);
-            let minor = |u: &[i64; SIZE], v: &[i64; SIZE], i: usize, j: usize| u[i] * v[j] - u[j] * v[i];
-            a[p] * minor(&b, &c, q, r) - a[q] * minor(&b, &c, p, r) + a[r] * minor(&b, &c, p, q)
-        };
-        let sign = |j: usize| if j.is_multiple_of(2) { 1 } else { -1 };
-        let det: i128 = (0..SIZE).map(|j| sign(j) * i128::from(first[j]) * i128::from(cofactor(j))).sum();
-        2.0 * (det.unsigned_abs() as f64).ln()
-    }
-
-    /// The largest of all sets that hold these items.
-    fn optimum(&self, included: &[usize]) -> f64 {
-        let sets = (0_u32..1 << ITEMS).filter(|mask| mask.count_ones() as usize == SIZE);
-        let sets = sets.map(|mask| (0..ITEMS).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
-        sets.filter(|set| included.iter().all(|item| set.contains(item)))
-            .map(|set| self.log_det([set[0], set[1], set[2], set[3]]))
-            .fold(f64::NEG_INFINITY, f64::max)
-    }
+/// Rows b + x of integers, all x small beside b, which is about 2^exponent: they agree in all digits but the last ones.
+fn near(exponent: i32, seed: u64) -> Vec<Vec<f64>> {
+    let numbers = normals((ITEMS + 1) * SIZE, seed);
+    let (x, base) = numbers.split_at(ITEMS * SIZE);
+    let entry = |(x, base): (&f64, &f64)| (x * 7.0).round() + (base * 2_f64.powi(exponent)).round();
+    x.chunks(SIZE).map(|x| x.iter().zip(base).map(entry).collect()).collect()
 }
 
 #[test]
@@ -61,10 +26,12 @@ fn bounds_hold_where_included_rows_almost_agree() {
     for (exponent, seed) in
         [20, 28, 32, 35].into_iter().flat_map(|exponent| (1..25).map(move |seed| (exponent, seed)))
     {
-        let near = Near::new(exponent, seed);
-        let features = near.features();
+        let rows = near(exponent, seed);
+        let (minors, features) =
+            (Minors::of_features(&rows), Features::from_rows(ITEMS, SIZE, rows.concat()).unwrap());
         for included in [&[][..], &[0], &[3, 5], &[1, 4, 7]] {
-            let best = near.optimum(included);
+            let kept = set_of(included.iter().copied());
+            let best = minors.optimum(|set| set.count_ones() as usize == SIZE && set & kept == kept);
             let Ok(model) = KDpp::new(&features, SIZE).unwrap().including(included) else { continue };
             if best == f64::NEG_INFINITY {
                 continue;

@@ -4,8 +4,9 @@ use std::ops::RangeInclusive;
 
 use approx::abs_diff_eq;
 use oracles::{
-    Case, enumerable_cases, models,
-    oracle::Determinants,
+    Case, enumerable_cases,
+    exact::Minors,
+    models,
     random::normals,
     truth::{Truth, check, exact, restarted},
 };
@@ -46,10 +47,11 @@ fn all_shapes_of_the_known_cases() {
     let (mut all, mut at_once, mut with_restarts) = (0, 0, 0);
     for case in enumerable_cases() {
         let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
+        let minors = case.minors();
         for (shape, quota) in shapes(&case, &partition) {
             let what = format!("{}, {shape}", case.name);
             let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
-            let found = check(&what, &model, &Truth::new(case.oracle(), &case.labels, &quota));
+            let found = check(&what, &model, &Truth::new(minors.clone(), &case.labels, &quota));
             all += 1;
             at_once += usize::from(found.0);
             with_restarts += usize::from(found.1);
@@ -136,7 +138,7 @@ impl Instance {
         };
         let Ok(quota) = quota else { return };
         let features = Features::from_rows(self.rows.len(), self.rows[0].len(), self.rows.concat()).unwrap();
-        let truth = Truth::new(Determinants::of_features(self.rows.clone()), &self.labels, &quota);
+        let truth = Truth::new(Minors::of_features(&self.rows), &self.labels, &quota);
         let model = PartitionDpp::new(&features, &partition, &quota);
         assert_eq!(model.is_ok(), truth.best.is_finite());
         if let Ok(model) = model {
@@ -171,7 +173,7 @@ fn planted_wrong_answers_are_caught() {
     let features = Features::from_rows(6, 4, rows.concat()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::new(&partition, &[1..=2, 0..=1]).unwrap();
-    let truth = Truth::new(Determinants::of_features(rows), &labels, &quota);
+    let truth = Truth::new(Minors::of_features(&rows), &labels, &quota);
     let right = exact(&PartitionDpp::new(&features, &partition, &quota).unwrap());
     assert_eq!(truth.fault_of_proof(&right), "");
     let with = |change: &dyn Fn(&mut Solution)| {

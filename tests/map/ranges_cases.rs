@@ -2,10 +2,10 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use oracles::{
-    oracle::Determinants,
+    exact::{Minors, Set, set_of},
     random::normals,
     solvers,
-    truth::{Truth, check, exact, restarted, subsets},
+    truth::{Truth, check, exact, restarted},
 };
 use partition_dpp::{
     Engine, Features, Partition, PartitionDpp, Quota,
@@ -19,11 +19,11 @@ fn what_a_part_needs_is_made_room_for() {
     let labels = [0, 0, 1, 1, 2];
     let features = Features::from_rows(5, 3, rows.concat()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
-    let oracle = || Determinants::of_features(rows.iter().map(|row| row.to_vec()).collect());
+    let minors = Minors::of_features(&rows.map(|row| row.to_vec()));
     let quota = Quota::new(&partition, &[0..=2, 1..=2, 0..=1]).unwrap();
     for quota in [quota.clone(), quota.clone().with_total(2).unwrap(), quota.with_total(3).unwrap()] {
         let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let truth = Truth::new(oracle(), &labels, &quota);
+        let truth = Truth::new(minors.clone(), &labels, &quota);
         let greedy = solvers::solve(&model, "repair");
         assert_eq!(truth.fault(&greedy), "");
         // With two items in all, room for part 1 is kept: the second pick is of part 1, and depends on the first.
@@ -47,18 +47,15 @@ fn with_items_in_and_out() {
         for quota in [quota.clone(), quota.with_total(4).unwrap()] {
             let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let model = model.including(&[1, 6]).unwrap().excluding(&[0, 4]).unwrap();
-            let allowed = |set: &[usize]| {
-                [1, 6].iter().all(|item| set.contains(item)) && [0, 4].iter().all(|item| !set.contains(item))
-            };
-            let truth = Truth::new(Determinants::of_features(rows.clone()), &labels, &quota);
-            let sets = subsets(items).filter(|set| truth.allows(set) && allowed(set));
-            let best = sets.map(|set| truth.log_det(&set)).fold(f64::NEG_INFINITY, f64::max);
+            let allowed = |set: Set| set & 0b101_0011 == 0b100_0010;
+            let truth = Truth::new(Minors::of_features(&rows), &labels, &quota);
+            let best = truth.minors.optimum(|set| truth.allows(set) && allowed(set));
             let truth = Truth { best, ..truth };
             for solution in
                 [Greedy::default().solve(&model, &Engine::cpu()).unwrap(), restarted(&model), exact(&model)]
             {
                 assert_eq!(truth.fault(&solution), "");
-                assert!(allowed(solution.subset.as_slice()));
+                assert!(allowed(set_of(solution.subset.iter())));
             }
             assert_eq!(truth.fault_of_proof(&exact(&model)), "");
             let certificate = UpperBound::default().certify(&model, &Engine::cpu()).unwrap();
@@ -134,7 +131,7 @@ fn bounds_know_what_parts_need() {
     let features = Features::from_rows(12, 6, rows.concat()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::new(&partition, &[2..=3, 0..=2]).unwrap();
-    let truth = Truth::new(Determinants::of_features(rows), &labels, &quota);
+    let truth = Truth::new(Minors::of_features(&rows), &labels, &quota);
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let certificate = UpperBound::default().certify(&model, &Engine::cpu()).unwrap();
     assert_eq!(truth.violations(&certificate), []);
@@ -161,7 +158,7 @@ fn parts_of_other_magnitudes() {
         let partition = Partition::from_labels(&labels).unwrap();
         let quota = Quota::new(&partition, &[0..=3, 1..=3]).unwrap();
         for quota in [quota.clone(), quota.with_total(4).unwrap()] {
-            let truth = Truth::new(Determinants::of_features(rows.clone()), &labels, &quota);
+            let truth = Truth::new(Minors::of_features(&rows), &labels, &quota);
             check("magnitudes", &PartitionDpp::new(&features, &partition, &quota).unwrap(), &truth);
         }
     }

@@ -10,9 +10,10 @@ use oracles::{
     conditioned,
     conditions::Condition,
     enumerable_cases,
+    exact::Minors,
     oracle::Determinants,
     random::normals,
-    unconstrained::{all_sets, differences, expectation, features, gaussian, uniforms, zoo},
+    unconstrained::{all_sets, differences, expectation, features, gaussian, nonnegative, uniforms, zoo},
     watches::{reported, within},
     with_threads,
 };
@@ -49,7 +50,7 @@ fn check_local_optimum(rows: &[Vec<f64>], solution: &Solution, condition: &Condi
 fn solutions_are_local_optima_and_often_the_best_sets() {
     let (mut optimal, mut greedy_optimal, mut count) = (0, 0, 0);
     for rows in zoo(6) {
-        let best = all_sets(&rows).into_iter().map(|(_, det)| det.ln()).fold(0.0, f64::max);
+        let best = Minors::of_features(&rows).optimum(|_| true);
         let solution = solve(&rows);
         assert_eq!(solution.termination, Termination::LocallyOptimal);
         assert!(solution.log_det <= best + 1e-9);
@@ -68,9 +69,7 @@ fn solutions_are_local_optima_and_often_the_best_sets() {
 fn known_kernels() {
     let mut optimal = 0;
     for case in enumerable_cases() {
-        let determinants = case.oracle();
-        let best = determinants.dpp().into_keys().map(|set| determinants.det(&set).ln()).fold(0.0, f64::max);
-        let features = case.features();
+        let (features, best) = (case.features(), case.minors().optimum(|_| true));
         let solution = Softmax::default().solve(&Dpp::new(&features).unwrap(), &Engine::cpu()).unwrap();
         let slack = 1e-9 * best.abs().max(1.0);
         assert!(solution.log_det <= best + slack, "{}: {} > {best}", case.name, solution.log_det);
@@ -85,16 +84,7 @@ fn known_kernels() {
 fn a_quarter_where_no_set_is_negative() {
     let mut worst: f64 = 1.0;
     for seed in 0..10 {
-        let rows = gaussian(8, 8, 1.0, seed);
-        let least = all_sets(&rows)[1..]
-            .iter()
-            .map(|(set, det)| det.powf(1.0 / set.len() as f64))
-            .fold(f64::INFINITY, f64::min);
-        let rows: Vec<Vec<f64>> =
-            rows.iter().map(|row| row.iter().map(|x| x / least.sqrt()).collect()).collect();
-        let sets = all_sets(&rows);
-        assert!(sets.iter().all(|(_, det)| det.ln() > -1e-9));
-        let best = sets.iter().map(|(_, det)| det.ln()).fold(0.0, f64::max);
+        let (rows, best) = nonnegative(seed);
         worst = worst.min(solve(&rows).log_det / best);
     }
     println!("worst: {worst:.4} of the optimum");
@@ -154,8 +144,7 @@ fn magnitudes_from_tiny_to_huge() {
         let solution = solve(&scaled(scale));
         assert_eq!(solution.subset.len(), 5, "1e{exponent}");
         let unscaled = solution.log_det - 10.0 * scale.ln();
-        let best = all_sets(&rows).into_iter().filter(|(set, _)| set.len() == 5).map(|(_, det)| det.ln());
-        let best = best.fold(f64::NEG_INFINITY, f64::max);
+        let best = Minors::of_features(&rows).optimum(|set| set.count_ones() == 5);
         println!("1e{exponent}: {unscaled:.6} of {best:.6}");
         assert!(unscaled <= best + 1e-9 && unscaled > best - 2.0);
         last = Some(solution.subset);

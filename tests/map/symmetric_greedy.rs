@@ -8,7 +8,7 @@ use oracles::{
     known_answers,
     oracle::Determinants,
     random::normals,
-    unconstrained::{features, gaussian, zoo},
+    unconstrained::{features, gaussian, nonnegative, zoo},
     with_threads,
 };
 use partition_dpp::{
@@ -151,22 +151,6 @@ fn a_greedy_basis_last_spans_more() {
     }
     println!("better in {better} of 20, by {gain:.2} in the mean");
     assert_eq!(better, 20);
-}
-
-/// Kernels with ln det K_S ≥ 0 for all S, of which some items are better left out.
-fn nonnegative(seed: u64) -> (Vec<Vec<f64>>, f64) {
-    let rows = gaussian(8, 8, 1.0, seed);
-    let determinants = Determinants::of_features(rows.clone());
-    let all = (1_u32..1 << 8).map(|mask| (0..8).filter(|i| mask >> i & 1 == 1).collect::<Vec<usize>>());
-    let least =
-        all.map(|set| determinants.det(&set).powf(1.0 / set.len() as f64)).fold(f64::INFINITY, f64::min);
-    let scale = least.sqrt().recip();
-    let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| x * scale).collect()).collect();
-    let determinants = Determinants::of_features(rows.clone());
-    let sets = (0_u32..1 << 8).map(|mask| (0..8).filter(|i| mask >> i & 1 == 1).collect::<Vec<usize>>());
-    let values: Vec<f64> = sets.map(|set| determinants.det(&set).ln()).collect();
-    assert!(values.iter().all(|&value| value > -1e-9));
-    (rows, values.into_iter().fold(0.0, f64::max))
 }
 
 #[test]

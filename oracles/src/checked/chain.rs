@@ -38,7 +38,7 @@ fn path(examined: &mut Examined<'_>, mut chain: Conditionals, by: &str, stated: 
         let exact = next_pick(examined, settled | picked, chain.remaining());
         let distance =
             0.5 * found.iter().zip(&exact).map(|(found, exact)| (found - exact).abs()).sum::<f64>();
-        *examined.report.compared.entry(Kind::Conditionals).or_default() += 1;
+        examined.report.compared(Kind::Conditionals);
         if !(reached * distance <= examined.tolerance(stated)) {
             let text = format!(
                 "after {:?} (probability {reached:.1e}) off by {distance:.1e}, stated {stated:.1e}: got {found:?}, exact {exact:?}",

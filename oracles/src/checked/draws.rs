@@ -70,7 +70,7 @@ fn test(examined: &mut Examined<'_>, name: &str, sampler: &Sampler, draws: usize
         examined.report.fault(Kind::Draws, name, &text);
         return None;
     }
-    *examined.report.compared.entry(Kind::Draws).or_default() += 1;
+    examined.report.compared(Kind::Draws);
     p
 }
 

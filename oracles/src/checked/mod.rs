@@ -93,7 +93,7 @@ impl Examined<'_> {
     pub fn compare(&mut self, kind: Kind, by: &str, what: &str, numbers: Numbers) {
         let Numbers { got, exact, stated, floor } = numbers;
         let off = (got - exact).abs();
-        self.report.compared(kind, off, stated);
+        self.report.compared(kind);
         // NaN is wrong.
         if !(off <= self.tolerance(stated) + floor) && got != exact {
             let text = format!("{what}: got {got:?}, exact {exact:?}, off by {off:.2e}, stated {stated:.2e}");

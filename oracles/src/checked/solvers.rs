@@ -52,7 +52,7 @@ fn solution(examined: &mut Examined<'_>, by: &str, found: Result<Solution>) -> O
     }
     let found = examined.answered(by, found)?;
     let set = set_of(found.subset.iter());
-    *examined.report.compared.entry(Kind::Map).or_default() += 1;
+    examined.report.compared(Kind::Map);
     if !examined.allows(set) {
         examined.report.fault(Kind::Map, by, &format!("{} is not allowed", found.subset));
         return None;
@@ -107,7 +107,7 @@ pub fn upper_bound(examined: &mut Examined<'_>, by: &str, bound: f64) {
     // A bound on the sets of the kernel's factor.
     let factored = if examined.problem.data == Data::Kernel { rounding_of_det(examined, best) } else { 0.0 };
     let rounding = log_floor(optimum) + f64::EPSILON + examined.problem.rounding_of_weights(best);
-    *examined.report.compared.entry(Kind::Bound).or_default() += 1;
+    examined.report.compared(Kind::Bound);
     if !(bound >= optimum - rounding - factored - 10.0 * examined.vague) {
         let text = format!("bound {bound:?} is below the optimum {optimum:?} by {:.1e}", optimum - bound);
         examined.report.fault(Kind::Bound, by, &text);

@@ -22,7 +22,7 @@ impl Minors {
         let entry =
             |x: &[BigInt], y: &[BigInt]| exp_of_minus(&shifted(&square(x, y), WORKING + 2 * unit - 1));
         let gram = points.iter().map(|x| points.iter().map(|y| entry(x, y)).collect()).collect();
-        Self::of_gram(gram, &vec![-BITS; points.len()])
+        Self::of_gram(gram, &vec![-BITS; points.len()], false)
     }
 }
 

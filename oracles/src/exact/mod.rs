@@ -34,7 +34,7 @@ impl Minors {
         let rows: Vec<(Vec<BigInt>, i64)> = rows.iter().map(|row| integers(row)).collect();
         let product = |x: &[BigInt], y: &[BigInt]| x.iter().zip(y).map(|(x, y)| x * y).sum::<BigInt>();
         let gram = rows.iter().map(|(x, _)| rows.iter().map(|(y, _)| product(x, y)).collect()).collect();
-        Self::of_gram(gram, &rows.iter().map(|(_, unit)| 2 * unit).collect::<Vec<_>>())
+        Self::of_gram(gram, &rows.iter().map(|(_, unit)| 2 * unit).collect::<Vec<_>>(), true)
     }
 
     /// K as it is.
@@ -42,16 +42,16 @@ impl Minors {
         let items = rows.len();
         let (flat, unit) = integers(&rows.concat());
         let kernel = flat.chunks_exact(items).map(<[BigInt]>::to_vec).collect();
-        Self::of_gram(kernel, &vec![unit; items])
+        Self::of_gram(kernel, &vec![unit; items], false)
     }
 
     /// From integers; a set's minor has the product of its items' units 2^u.
-    fn of_gram(gram: Vec<Vec<BigInt>>, units: &[i64]) -> Self {
+    fn of_gram(gram: Vec<Vec<BigInt>>, units: &[i64], is_semidefinite: bool) -> Self {
         let items = gram.len();
-        assert!(items <= 12, "minors of {items} items are too many");
+        assert!(items <= 16, "minors of {items} items are too many");
         let mut minors = Self { items, values: vec![Scaled::ZERO; 1 << items] };
         minors.values[0] = Scaled::of(&BigInt::from(1), 0);
-        let tree = Tree { gram: &gram, units };
+        let tree = Tree { gram: &gram, units, is_semidefinite };
         tree.grow(&mut minors.values, 0, 0, &gram, &BigInt::from(1));
         minors
     }
@@ -138,6 +138,7 @@ fn integers(values: &[f64]) -> (Vec<BigInt>, i64) {
 struct Tree<'a> {
     gram: &'a [Vec<BigInt>],
     units: &'a [i64],
+    is_semidefinite: bool,
 }
 
 impl Tree<'_> {
@@ -150,7 +151,8 @@ impl Tree<'_> {
             values[with as usize] = Scaled::of(minor, self.unit(with));
             if *minor == BigInt::ZERO {
                 // There is no pivot to go on with, and a kernel that is rounded may yet have larger minors.
-                for above in 1..1 << (items - i - 1) {
+                let end = if self.is_semidefinite { 1 } else { 1 << (items - i - 1) };
+                for above in 1..end {
                     let larger = with | above << (i + 1);
                     values[larger as usize] = Scaled::of(&self.det(larger), self.unit(larger));
                 }

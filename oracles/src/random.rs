@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// Standard normal deviates (Box–Muller): limits in tests were chosen for these.
+/// Returns standard normal deviates, by Box and Muller. Several tests have limits that were chosen for these numbers.
 pub fn normals(count: usize, seed: u64) -> Vec<f64> {
     let mut rng = StdRng::seed_from_u64(seed);
     (0..count)

@@ -11,12 +11,12 @@ use twox_hash::XxHash64;
 
 use crate::{Error, Result, error::StreamProblem};
 
-/// What bytes hold.
+/// A type that is written as bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
-    /// What the bytes begin with.
+    /// The first bytes.
     pub(super) tag: [u8; 8],
-    /// In error messages.
+    /// The name in error messages.
     pub(super) what: &'static str,
 }
 
@@ -37,7 +37,7 @@ impl Kind {
         bytes
     }
 
-    /// Contents of the right form, behind a sound header and with a sound checksum.
+    /// Reads contents whose header and checksum are sound.
     pub(super) fn read<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T> {
         let what = self.what;
         let Some((_, version, length, rest)) = opened(bytes).filter(|(tag, ..)| *tag == self.tag) else {
@@ -68,7 +68,7 @@ impl Kind {
     }
 }
 
-/// Tells contents from others.
+/// Returns a hash that identifies contents.
 pub(super) fn fingerprint(contents: &impl Serialize) -> u64 {
     checksum(&written(contents, Vec::new()))
 }
@@ -84,7 +84,7 @@ fn written(contents: &impl Serialize, to: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Tag, version, length of the contents, and all that follows.
+/// Splits bytes into tag, version, length of the contents, and the rest.
 fn opened(bytes: &[u8]) -> Option<([u8; 8], u32, u64, &[u8])> {
     let (tag, rest) = bytes.split_first_chunk()?;
     let (version, rest) = rest.split_first_chunk()?;

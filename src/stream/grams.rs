@@ -88,10 +88,10 @@ impl PartSum {
         Self { rows: rows as u64, order, least, terms: rows.div_ceil(RUN) as u64, is_text: None, lower }
     }
 
-    /// Whether some rows of this length may have this sum.
+    /// Whether rows with this many features can have this sum.
     fn is_sound(&self, dims: usize) -> bool {
         let Self { rows, order, least, terms, ref lower, .. } = *self;
-        // The number of entries may be above what can be counted.
+        // n (n + 1) overflows for some forged n.
         dims.checked_mul(dims.saturating_add(1)).is_some_and(|twice| lower.len() == twice / 2)
             && lower.iter().all(|value| value.is_finite())
             && (order.is_some() == least.is_some() && least <= order && terms <= rows)

@@ -70,7 +70,7 @@ pub(super) struct PlanPart {
 }
 
 impl PlanPart {
-    /// Whether a plan of so many groups may know it.
+    /// Whether a plan with this many groups can have this part.
     pub(super) fn is_sound(&self, groups: usize) -> bool {
         is_sound(self.order) && self.group.is_none_or(|group| group < groups)
     }

@@ -241,7 +241,7 @@ impl Plan {
 /// The least and the most of every group, of all together, and logarithms of part weights.
 type Rule = (Vec<usize>, Vec<usize>, [usize; 2], Vec<f64>);
 
-/// What [`Plan::contents`] writes.
+/// The values that [`Plan::contents`] writes.
 type Contents = (usize, Vec<PlanPart>, Vec<f64>, EigenvectorLaw, Vec<f64>, Option<Rule>, [f64; 3]);
 
 fn checked((low, high, ends, log_weights): Rule) -> Result<(CountRule, Vec<f64>)> {

@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 
-use super::{Minors, integers};
+use super::{Minors, Supersets, integers};
 
 /// Bits behind the point of an entry, and more while it is computed.
 const BITS: i64 = 448;
@@ -22,7 +22,7 @@ impl Minors {
         let entry =
             |x: &[BigInt], y: &[BigInt]| exp_of_minus(&shifted(&square(x, y), WORKING + 2 * unit - 1));
         let gram = points.iter().map(|x| points.iter().map(|y| entry(x, y)).collect()).collect();
-        Self::of_gram(gram, &vec![-BITS; points.len()], false)
+        Self::of_gram(gram, &vec![-BITS; points.len()], Supersets::Unknown)
     }
 }
 

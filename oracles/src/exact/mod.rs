@@ -34,7 +34,7 @@ impl Minors {
         let rows: Vec<(Vec<BigInt>, i64)> = rows.iter().map(|row| integers(row)).collect();
         let product = |x: &[BigInt], y: &[BigInt]| x.iter().zip(y).map(|(x, y)| x * y).sum::<BigInt>();
         let gram = rows.iter().map(|(x, _)| rows.iter().map(|(y, _)| product(x, y)).collect()).collect();
-        Self::of_gram(gram, &rows.iter().map(|(_, unit)| 2 * unit).collect::<Vec<_>>(), true)
+        Self::of_gram(gram, &rows.iter().map(|(_, unit)| 2 * unit).collect::<Vec<_>>(), Supersets::Zero)
     }
 
     /// K as it is.
@@ -42,16 +42,16 @@ impl Minors {
         let items = rows.len();
         let (flat, unit) = integers(&rows.concat());
         let kernel = flat.chunks_exact(items).map(<[BigInt]>::to_vec).collect();
-        Self::of_gram(kernel, &vec![unit; items], false)
+        Self::of_gram(kernel, &vec![unit; items], Supersets::Unknown)
     }
 
     /// From integers; a set's minor has the product of its items' units 2^u.
-    fn of_gram(gram: Vec<Vec<BigInt>>, units: &[i64], is_semidefinite: bool) -> Self {
+    fn of_gram(gram: Vec<Vec<BigInt>>, units: &[i64], of_zero: Supersets) -> Self {
         let items = gram.len();
         assert!(items <= 16, "minors of {items} items are too many");
         let mut minors = Self { items, values: vec![Scaled::ZERO; 1 << items] };
         minors.values[0] = Scaled::of(&BigInt::from(1), 0);
-        let tree = Tree { gram: &gram, units, is_semidefinite };
+        let tree = Tree { gram: &gram, units, of_zero };
         tree.grow(&mut minors.values, 0, 0, &gram, &BigInt::from(1));
         minors
     }
@@ -138,7 +138,16 @@ fn integers(values: &[f64]) -> (Vec<BigInt>, i64) {
 struct Tree<'a> {
     gram: &'a [Vec<BigInt>],
     units: &'a [i64],
-    is_semidefinite: bool,
+    of_zero: Supersets,
+}
+
+/// The minors of the supersets of a set whose minor is zero.
+#[derive(Clone, Copy)]
+enum Supersets {
+    /// Zero, as in every Gram matrix.
+    Zero,
+    /// Possibly not zero, since the kernel is rounded.
+    Unknown,
 }
 
 impl Tree<'_> {
@@ -150,11 +159,12 @@ impl Tree<'_> {
             let (with, minor) = (set | 1 << i, &minors[i][i]);
             values[with as usize] = Scaled::of(minor, self.unit(with));
             if *minor == BigInt::ZERO {
-                // There is no pivot to go on with, and a kernel that is rounded may yet have larger minors.
-                let end = if self.is_semidefinite { 1 } else { 1 << (items - i - 1) };
-                for above in 1..end {
-                    let larger = with | above << (i + 1);
-                    values[larger as usize] = Scaled::of(&self.det(larger), self.unit(larger));
+                // There is no pivot to go on with.
+                if let Supersets::Unknown = self.of_zero {
+                    for above in 1..1 << (items - i - 1) {
+                        let larger = with | above << (i + 1);
+                        values[larger as usize] = Scaled::of(&self.det(larger), self.unit(larger));
+                    }
                 }
                 continue;
             }

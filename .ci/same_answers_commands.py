@@ -125,6 +125,10 @@ def laws():
         yield f"map {ROWS} {law} {condition} --independent --time-limit 0"
         yield f"sample {ROWS} {law} {condition} --method mcmc --samples 8 --chains 2 --burn-in 10 --thin 3 --seed 4"
     yield f"sample {ROWS} --quota 2,2,2 --method mcmc --samples 40 --thin auto --similarity rbf"
+    for way in ["--represent parts", "--represent all --representation 2", "--represent parts --similarity rbf",
+                "--represent parts --represent-excluded no --exclude 4,5"]:
+        for command in ["sample --samples 3 --explained", "map --time-limit 0", "infer --sets sets.json", "map --solver exact"]:
+            yield f"{command} {ROWS} --quota 1,1,1 {way}"
     yield f"sample {ROWS} --quota 2,2,2 --method mcmc --samples 40 --scores scores.npy --ridge 1"
     for law, condition in itertools.product(ESTIMATED, CONDITIONS):
         yield f"sample {ROWS} {law} {condition} --method estimated --samples 10 --seed 6"

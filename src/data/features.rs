@@ -190,6 +190,11 @@ impl Features {
         Self { weights, identity: Arc::new(()), ..self.clone() }
     }
 
+    /// The same values as they are stored.
+    pub(crate) fn unweighted(&self) -> Self {
+        self.with_weights(None)
+    }
+
     /// Marks the features as the factor of a kernel.
     pub(crate) fn with_residual(self, residual: Option<Residual>) -> Self {
         Self { residual, ..self }

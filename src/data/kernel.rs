@@ -284,6 +284,13 @@ impl Residual {
         }
     }
 
+    /// That of other rows, of which none but zeros is shorter than `shortest`, where ‖K − A Aᵀ‖ becomes at most `factor`
+    /// times as large.
+    pub(crate) fn amplified(self, factor: f64, shortest: f64) -> Self {
+        let relative = factor * self.relative * (self.size / shortest).powi(2);
+        Self { relative, size: shortest, ..self }
+    }
+
     /// `relative` times the square of the size of a row of A.
     pub(crate) fn of_row(self, row: &[f64]) -> f64 {
         self.root_of_row(row).powi(2)

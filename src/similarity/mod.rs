@@ -3,6 +3,7 @@
 //! | want | take |
 //! |---|---|
 //! | the Gaussian (RBF) kernel, for any model, sampler or solver | [`Rbf`]: explicit features, with a stated error |
+//! | sets that stand for the rest, not only diverse ones | [`Representation`]: a map of the rows of every part |
 //! | the best set for a kernel that is a function of two items | [`KernelFunction`]: [`RbfKernel`], [`DotKernel`], [`KernelFn`], with a [`Ridge`] or without |
 //!
 //! A kernel function is exact, and of full rank where rows are distinct or there is a ridge, so that more items can be
@@ -16,6 +17,7 @@ mod landmarks;
 mod nystrom;
 mod rbf;
 mod ready;
+mod representation;
 mod rows;
 
 pub use bandwidth::Bandwidth;
@@ -25,3 +27,4 @@ pub(crate) use function::{check_finite, checked_diagonal};
 pub use nystrom::FeatureScalar;
 pub use rbf::{Rbf, RbfFeatures};
 pub use ready::{DotKernel, RbfKernel, Ridge};
+pub use representation::{Explained, Representation};

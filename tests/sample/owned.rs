@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use oracles::random::normals;
 use partition_dpp::{
     Dpp, Engine, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Quota,
-    Sampler, Watch, slates::Slates,
+    Sampler, Watch, similarity::Representation, slates::Slates,
 };
 
 fn is_sent<T: Send + Sync + 'static>() {}
@@ -26,6 +26,7 @@ fn handles_can_be_kept_cloned_and_sent() {
     is_kept::<Watch>();
     is_sent::<Inference>();
     is_kept::<Slates>();
+    is_kept::<Representation>();
 }
 
 /// Features, partition, quota and model are gone when the samplers draw.

@@ -13,6 +13,7 @@ mod large;
 mod local_search;
 mod quality;
 mod rbf;
+mod representation;
 
 use oracles::random::normals;
 use partition_dpp::Features;

@@ -19,13 +19,14 @@ fn slates(problems: &Problems<'_>) -> Result<Option<Slates>, Failure> {
     if problems.beyond_slates().is_some() {
         return Ok(None);
     }
+    let rows = input.rows_of_law(&Conditions { include: Vec::new(), exclude: Vec::new() }, &Engine::cpu())?;
     Ok(match &problems.law.sets {
-        Sets::Quota(partition, quota) => Some(Slates::new(&input.features, partition, quota)?),
+        Sets::Quota(partition, quota) => Some(Slates::new(&rows, partition, quota)?),
         // No value has enough items for a larger one.
         Sets::OfSize(k) if *k <= input.features.items() => {
             let one = Partition::of((0..input.features.items()).map(|_| "all"))?;
             let quota = Quota::new(&one, [CountRange::from(..=*k)])?.with_total(*k)?;
-            Some(Slates::new(&input.features, &one, &quota)?)
+            Some(Slates::new(&rows, &one, &quota)?)
         }
         _ => None,
     })
@@ -56,6 +57,8 @@ impl Problems<'_> {
             Some("sets of a fixed size".into())
         } else if !self.input.is_of_rows() {
             Some("rows that are compared by their products, without a ridge, where diversity counts".into())
+        } else if self.input.comparison.stands_for.is_some() {
+            Some("rows that stand for themselves, without --represent".into())
         } else if largest > MOST {
             Some(format!("at most {MOST} items of a value, and one has {largest}"))
         } else {

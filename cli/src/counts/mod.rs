@@ -8,7 +8,7 @@ mod text;
 
 use std::{io::Write, time::Instant};
 
-use partition_dpp::{Quota, Sets, engine::Task};
+use partition_dpp::{Engine, Quota, Sets, engine::Task};
 
 pub(crate) use self::arguments::CountsArguments;
 use self::{
@@ -51,6 +51,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     progress.stage("computing");
     let started = Instant::now();
     let watch = progress.shown(&watch, Progress::computed);
+    let host = Engine::cpu().watched(&watch);
     let job = law.job(&input.features, Task::Normaliser).with_parts(partition.parts());
     let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
     let engine = engine.watched(&watch);
@@ -58,9 +59,9 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let (counts, quota) = if input.ridge.is_some() {
         let Some(quota) = &quota else { return Err(too_many_for("counts without --quota")) };
         let met = LawRequest::from(Sets::Quota(partition.clone(), quota.clone()));
-        with_ridge(&met.model(&input, &conditions)?, quota, with)?
+        with_ridge(&met.model(&input, &conditions, &host)?, quota, with)?
     } else {
-        counts(&law.model(&input, &conditions)?, (partition, quota.as_ref()), with)?
+        counts(&law.model(&input, &conditions, &host)?, (partition, quota.as_ref()), with)?
     };
     let (engine, time) = (engine.info(), started.elapsed());
     let counted = Counted { partition, law: counts, quota, engine, engine_reason: reason, time };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Estimate, Subset, engine::EngineInfo};
+use partition_dpp::{Estimate, Subset, engine::EngineInfo, similarity::Explained};
 
 use crate::estimates::Draws;
 
@@ -16,6 +16,8 @@ pub(crate) struct Inferred {
     pub(crate) sets: Vec<Subset>,
     /// ln Pr of each set.
     pub(crate) log_probs: Vec<Estimate<f64>>,
+    /// How well each set stands for all rows, and those of every part; `None` where rows are copies of items.
+    pub(crate) explained: Option<Vec<Explained>>,
     /// What estimates tell besides; `None` where probabilities are exact.
     pub(crate) estimated: Option<Estimated>,
     pub(crate) engine: EngineInfo,

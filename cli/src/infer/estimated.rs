@@ -40,6 +40,7 @@ pub(super) fn infer(
         marginals: Estimate { value: marginals.value, error: largest },
         sets,
         log_probs,
+        explained: None,
         estimated: Some(Estimated {
             marginals_se: marginals.standard_error,
             log_z_upper: found.log_upper_bound(),

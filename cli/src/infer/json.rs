@@ -65,6 +65,12 @@ struct EstimatedAnswer<'a> {
 /// What both have.
 #[derive(Serialize)]
 struct Common<'a> {
+    /// Of every set: the share of the squared length of all rows that it explains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explained: Option<Vec<f64>>,
+    /// Of every set and part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explained_by_part: Option<Vec<&'a [f64]>>,
     #[serde(flatten)]
     kernel: Option<KernelAnswer>,
     #[serde(flatten)]
@@ -76,7 +82,17 @@ impl<'a> Common<'a> {
     fn new(question: &Question<'_>, inferred: &'a Inferred) -> Self {
         let precision = inferred.engine.precision.to_string();
         let engine = EngineAnswer::from(&inferred.engine).because(inferred.engine_reason.as_deref());
-        Self { kernel: question.input.kernel(), engine, precision }
+        let shares = inferred.explained.as_ref();
+        let parts = question.input.partition.is_some();
+        Self {
+            explained: shares.map(|sets| sets.iter().map(|set| set.total).collect()),
+            explained_by_part: shares
+                .filter(|_| parts)
+                .map(|sets| sets.iter().map(|set| &set.by_part[..]).collect()),
+            kernel: question.input.kernel(),
+            engine,
+            precision,
+        }
     }
 }
 

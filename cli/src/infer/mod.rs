@@ -11,7 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use partition_dpp::{Inference, Law, Subset, Watch, data::LabelCopies, engine::Task};
+use partition_dpp::{
+    Engine, Inference, Law, Subset, Watch, data::LabelCopies, engine::Task, similarity::Explained,
+};
 
 use self::answer::Inferred;
 pub(crate) use self::arguments::InferArguments;
@@ -50,7 +52,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     progress.stage("computing");
     let started = Instant::now();
     let watch = progress.shown(&watch, Progress::computed);
-    let model = law.model(&input, &conditions)?;
+    let model = law.model(&input, &conditions, &Engine::cpu().watched(&watch))?;
     let task = if arguments.estimates.are_wanted() { Task::SetUp } else { Task::Inference };
     let job = law.job(&input.features, task);
     let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
@@ -68,6 +70,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
         }
     };
     (inferred.time, inferred.engine_reason) = (started.elapsed(), reason);
+    inferred.explained = explained(&input, &inferred.sets)?;
     progress.finish();
     // From here on Ctrl-C and the time limit no longer suppress the answer.
     interrupt::flag();
@@ -93,5 +96,15 @@ fn inferred(
     let log_probs = sets.iter().map(of_set).collect::<Result<_, _>>()?;
     let (estimated, engine) = (None, inference.engine());
     let (engine_reason, time) = (None, Duration::ZERO);
-    Ok(Inferred { log_z, marginals, sets, log_probs, estimated, engine, engine_reason, time })
+    let explained = None;
+    Ok(Inferred { log_z, marginals, sets, log_probs, explained, estimated, engine, engine_reason, time })
+}
+
+/// How well every set stands for all rows; `None` without sets, and where rows are copies of items.
+fn explained(input: &Input, sets: &[Subset]) -> Result<Option<Vec<Explained>>, Failure> {
+    if sets.is_empty() || input.copies.is_some() {
+        return Ok(None);
+    }
+    let Some(rows) = input.representation(&Engine::cpu())? else { return Ok(None) };
+    Ok(Some(sets.iter().map(|set| rows.explained_by_part(set)).collect::<Result<_, _>>()?))
 }

@@ -86,16 +86,19 @@ fn parts(marginals: &[f64], partition: &Partition) -> String {
 }
 
 /// One row per set, if there are any.
-fn sets(Inferred { sets, log_probs, .. }: &Inferred) -> String {
+fn sets(Inferred { sets, log_probs, explained, .. }: &Inferred) -> String {
     if sets.is_empty() {
         return String::new();
     }
-    let mut table = new_table(vec!["set", "items", "log-probability", "probability"]);
+    let head = ["set", "items", "log-probability", "probability"].into_iter();
+    let mut table = new_table(head.chain(explained.as_ref().map(|_| "explains")).collect::<Vec<_>>());
     for (number, (set, log)) in sets.iter().zip(log_probs).enumerate().take(MOST_ROWS) {
         let log = log.value;
         let log_text = if log.is_infinite() { "–∞".into() } else { format!("{log:.6}") };
         let items = if set.is_empty() { "–".into() } else { set.to_string() };
-        table.add_row([right(number), Cell::new(items), right(log_text), right(probability_of_log(log))]);
+        let cells = [right(number), Cell::new(items), right(log_text), right(probability_of_log(log))];
+        let share = explained.as_ref().map(|sets| right(format!("{:.3}", sets[number].total)));
+        table.add_row(cells.into_iter().chain(share).collect::<Vec<_>>());
     }
     format!("{}\n{}", table.trim_fmt(), more(sets.len()))
 }

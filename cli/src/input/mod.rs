@@ -12,10 +12,10 @@ mod groups;
 mod ids;
 mod items;
 mod labels;
+mod law_rows;
 mod multi_label;
 mod npy;
 mod parquet;
-mod ridge;
 mod scores;
 pub(crate) mod sets;
 mod table;
@@ -43,12 +43,11 @@ use self::{
     arguments::{Dataset, Source},
     ids::Ids,
     parquet::ParquetFile,
-    ridge::Weighed,
     weighing::Similar,
 };
 pub(crate) use self::{
     ids::Id,
-    ridge::{MOST_WITH_RIDGE, too_many_for},
+    law_rows::{MOST_WITH_RIDGE, too_many_for},
     weighing::{Comparison, Scored, Similarity, Worth},
 };
 use crate::{
@@ -62,7 +61,8 @@ use crate::{
 pub(crate) struct Input {
     /// The rows as they were given, one per item; the factor of a kernel.
     given: Features,
-    /// One row per item, or per copy of an item; the factor of a kernel.
+    /// One row per item, or per copy of an item, whose products are the similarity; the factor of a kernel. Laws make
+    /// [rows of their own](Input::rows_of_law) of these.
     pub(crate) features: Features,
     /// The parts of the rows.
     pub(crate) partition: Option<Partition>,
@@ -72,13 +72,13 @@ pub(crate) struct Input {
     pub(crate) images: Option<ImageShape>,
     /// What the user calls the items.
     pub(crate) ids: Option<Ids>,
-    /// The scores of the items, if there are any; `features` have their weights.
+    /// The scores of the items, if there are any.
     pub(crate) scored: Option<Scored>,
     /// What the features, or the kernel function, lack of the kernel that is meant, relative to it.
     pub(crate) kernel_error: Option<f64>,
     /// How the rows are compared.
     pub(crate) comparison: Comparison,
-    /// A ridge that `features` do not have; nor have they the weights of scores then.
+    /// A ridge that the rows of a law do not have; nor have they the weights of scores then.
     pub(crate) ridge: Option<f64>,
 }
 
@@ -120,8 +120,8 @@ impl Input {
             (_, _, Some(Dataset::Digits)) => {
                 let digits = digits::read()?;
                 let given = digits.features;
-                let weighed = weighed(arguments, given.clone(), &["digits".into()], reading)?;
-                let (Weighed { similar, ridge }, scored) = weighed;
+                let files = ["digits".into()];
+                let (similar, ridge, scored) = compared(arguments, given.clone(), &files, reading)?;
                 let Similar { features, kernel_error, comparison } = similar;
                 return Ok(Self { given, features, scored, kernel_error, comparison, ridge, ..digits });
             }
@@ -133,7 +133,7 @@ impl Input {
             ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
             (files, ..) => (files, read_shards(files, arguments, reading)?, None),
         };
-        let (Weighed { similar, ridge }, scored) = weighed(arguments, given.clone(), files, reading)?;
+        let (similar, ridge, scored) = compared(arguments, given.clone(), files, reading)?;
         let Similar { features, kernel_error: missing, comparison } = similar;
         let kernel_error = missing.or(kernel_error);
         let ids = arguments.id_source()?.map(|source| {
@@ -158,13 +158,13 @@ impl Input {
     }
 }
 
-/// The rows as the similarity, the ridge and the scores take them, and the scores.
-fn weighed(
+/// The rows as the similarity takes them, a ridge that stays apart from rows, and the scores.
+fn compared(
     arguments: &InputArguments,
     features: Features,
     files: &[PathBuf],
     reading: Reading<'_>,
-) -> Result<(Weighed, Option<Scored>), Failure> {
+) -> Result<(Similar, Option<f64>, Option<Scored>), Failure> {
     let scores = arguments.score_source()?.map(|source| {
         let scores = scores::read(source)?;
         check_count(&features, files, ("scores", scores.len()), source.files)?;
@@ -172,12 +172,9 @@ fn weighed(
     });
     let scored = arguments.weighing.scored(scores.transpose()?)?;
     let similar = arguments.weighing.similar(features, reading)?;
-    let mut weighed = ridge::weighed(arguments, similar, reading.limit)?;
-    // Kernel functions and mixtures have weights of their own.
-    if let Some(scored) = scored.as_ref().filter(|_| weighed.takes_weights()) {
-        weighed.similar.features = scored.weigh(weighed.similar.features)?;
-    }
-    Ok((weighed, scored))
+    law_rows::check_map(arguments, &similar, reading.limit)?;
+    let (similar, ridge) = law_rows::ridged(arguments, similar, reading.limit)?;
+    Ok((similar, ridge, scored))
 }
 
 /// The rows of all files, as one matrix.

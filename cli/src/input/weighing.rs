@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, builder::BoolishValueParser};
 use partition_dpp::{
     Engine, Error, Features,
     similarity::{Bandwidth, Rbf, RbfFeatures, RbfKernel},
@@ -48,6 +48,29 @@ pub(crate) struct WeighingArguments {
     /// computes the kernel itself, from pairs of items.
     #[arg(long, value_name = "R", value_parser = landmarks, help_heading = "Similarity and scores")]
     pub(crate) landmarks: Option<usize>,
+    /// Let sets stand for the rest, of their part or of all items: an item counts by how much others resemble it, so that
+    /// sets are representative as well as diverse. Without it, diversity alone favours outliers.
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Similarity and scores")]
+    pub(crate) represent: Option<Represented>,
+    /// How much it counts whom an item resembles: 0 for not at all; 1 by default.
+    #[arg(
+        long,
+        value_name = "RHO",
+        requires = "represent",
+        value_parser = exponent,
+        allow_hyphen_values = true,
+        help_heading = "Similarity and scores"
+    )]
+    pub(crate) representation: Option<f64>,
+    /// Whether sets stand for excluded items, too: yes by default.
+    #[arg(
+        long,
+        value_name = "YES|NO",
+        requires = "represent",
+        value_parser = BoolishValueParser::new(),
+        help_heading = "Similarity and scores"
+    )]
+    pub(crate) represent_excluded: Option<bool>,
     /// A number added to the similarity of every item with itself, so that sets may have any number of items. The more it
     /// is, the less diversity counts.
     #[arg(
@@ -92,6 +115,21 @@ pub(crate) enum Similarity {
     Rbf,
 }
 
+/// What sets stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Represented {
+    /// Every part by itself.
+    Parts,
+    /// All items together.
+    All,
+}
+
+impl fmt::Display for Represented {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
+    }
+}
+
 /// Rows whose dot products are the similarity.
 #[derive(Debug)]
 pub(super) struct Similar {
@@ -130,6 +168,15 @@ pub(crate) struct Comparison {
     /// The number of landmarks that the user asked for, if any.
     pub(crate) asked_landmarks: Option<usize>,
     pub(crate) ridge: Option<f64>,
+    pub(crate) stands_for: Option<StandsFor>,
+}
+
+/// What sets stand for, beside being diverse.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StandsFor {
+    pub(super) what: Represented,
+    pub(super) rho: f64,
+    pub(super) with_excluded: bool,
 }
 
 impl Comparison {
@@ -160,8 +207,11 @@ impl Comparison {
             (similarity, Some(landmarks)) => format!(", {similarity} similarity by {landmarks} landmarks"),
             (similarity, None) => format!(", {similarity} similarity"),
         };
+        let represented = self.stands_for.map_or(String::new(), |StandsFor { what, rho, .. }| {
+            format!(", representing {what} with exponent {rho}")
+        });
         let ridge = self.ridge.map_or(String::new(), |delta| format!(", ridge {delta}"));
-        similarity + &ridge
+        similarity + &represented + &ridge
     }
 }
 
@@ -192,7 +242,8 @@ pub(crate) struct Scored {
 impl WeighingArguments {
     /// Whether similarities may be computed from pairs of rows, without features.
     pub(crate) fn takes_pairs(&self) -> bool {
-        self.similarity == Similarity::Rbf && self.landmarks.is_none() && self.cache.is_none()
+        let asks_for_features = self.landmarks.is_some() || self.cache.is_some() || self.represent.is_some();
+        self.similarity == Similarity::Rbf && !asks_for_features
     }
 
     /// The rows as the similarity takes them.
@@ -208,7 +259,8 @@ impl WeighingArguments {
             return Err(Failure::Arguments(format!("{option} is for --similarity rbf")));
         }
         let given = rbf.then(|| features.dims());
-        let comparison = Comparison { similarity, given, ..Comparison::default() };
+        let comparison =
+            Comparison { similarity, given, stands_for: self.stands_for(), ..Comparison::default() };
         match similarity {
             Similarity::Dot => Ok(Similar { features, kernel_error: None, comparison }),
             Similarity::Cosine => {
@@ -227,6 +279,12 @@ impl WeighingArguments {
                 Ok(Similar { features, kernel_error: Some(kernel_error), comparison })
             }
         }
+    }
+
+    fn stands_for(&self) -> Option<StandsFor> {
+        let (rho, with_excluded) =
+            (self.representation.unwrap_or(1.0), self.represent_excluded.unwrap_or(true));
+        Some(StandsFor { what: self.represent?, rho, with_excluded })
     }
 
     /// Features of the Gaussian kernel.
@@ -268,14 +326,6 @@ impl WeighingArguments {
 }
 
 impl Scored {
-    /// The rows with their weights; as they are where scores alone decide.
-    pub(super) fn weigh(&self, features: Features) -> Result<Features, Failure> {
-        if self.decide_alone() {
-            return Ok(features);
-        }
-        Ok(features.with_scores(&self.scores, self.diversity)?)
-    }
-
     /// Whether diversity counts for nothing.
     pub(crate) fn decide_alone(&self) -> bool {
         self.diversity == 0.0
@@ -304,6 +354,11 @@ pub(crate) struct Worth {
 
 fn bandwidth(text: &str) -> Result<Bandwidth, String> {
     if text == "median" { Ok(Bandwidth::Median) } else { positive(text).map(Bandwidth::Exactly) }
+}
+
+fn exponent(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|number: &f64| *number >= 0.0 && number.is_finite());
+    number.ok_or_else(|| format!("'{text}' is not a number from 0 on"))
 }
 
 fn landmarks(text: &str) -> Result<usize, String> {

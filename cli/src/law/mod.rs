@@ -8,7 +8,7 @@ mod question;
 use std::fmt;
 
 use partition_dpp::{
-    Error, Features, Law, Sets,
+    Engine, Error, Features, Law, Sets,
     engine::{Job, Task},
 };
 
@@ -100,15 +100,22 @@ impl LawRequest {
     }
 
     /// The law over these items, under the conditions.
-    pub(crate) fn model(&self, input: &Input, conditions: &Conditions) -> Result<Law, Failure> {
-        let Conditions { include, exclude } = input.conditions(conditions)?;
+    pub(crate) fn model(
+        &self,
+        input: &Input,
+        conditions: &Conditions,
+        engine: &Engine,
+    ) -> Result<Law, Failure> {
+        let conditions = input.conditions(conditions)?;
+        let rows = input.rows_of_law(&conditions, engine)?;
+        let Conditions { include, exclude } = conditions;
         let new = if self.is_independent { Law::independent } else { Law::new };
         let Some(delta) = input.ridge else {
-            let made = new(&input.features, &self.sets, None);
+            let made = new(&rows, &self.sets, None);
             let made = made.and_then(|law| law.including(&include)?.excluding(&exclude));
             return made.map_err(|error| self.beyond_rank(input, input.blame_items(error)));
         };
-        let mut law = new(&input.features, &self.sets, Some(delta))?;
+        let mut law = new(&rows, &self.sets, Some(delta))?;
         if let Some(scored) = &input.scored {
             law = law.with_scores(&scored.scores, scored.diversity)?;
         }

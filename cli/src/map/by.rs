@@ -141,12 +141,14 @@ fn one(arguments: &MapArguments, question: &Question<'_>, items: &[usize]) -> Re
     let progress = Progress::new(true);
     let engine = Engine::cpu();
     let search = Search::new(&engine, arguments, &progress).of_many();
-    let solution = if let Some(kernel) = input.kernel_of_pairs()? {
+    let solution = if let Some(kernel) =
+        input.kernel_of_pairs(&input.conditions(conditions)?, &Engine::cpu())?
+    {
         kernel::check_solver(arguments)?;
         kernel::check_memory(arguments, input.features.items(), law.most(input.features.items()))?;
         search.on_kernel(&law.kernel_models(&*kernel, input, conditions)?)?
     } else {
-        let model = law.model(input, conditions).map_err(|failure| law.advise(failure))?;
+        let model = law.model(input, conditions, &Engine::cpu()).map_err(|failure| law.advise(failure))?;
         search.on_rows(&model, input)?
     };
     if solution.termination == Termination::Interrupted {

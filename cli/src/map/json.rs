@@ -21,6 +21,10 @@ pub(super) struct Answer<'a> {
     gap: Option<f64>,
     #[serde(flatten)]
     worth: Option<Worth>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explained: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explained_by_part: Option<&'a [f64]>,
     #[serde(flatten)]
     kernel: Option<KernelAnswer>,
     termination: String,
@@ -32,7 +36,8 @@ pub(super) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     pub(super) fn new(question: &Question<'a>, found: &'a Found) -> Self {
-        let Found { solution, solver, time, engine_reason } = found;
+        let Found { solution, explained, solver, time, engine_reason } = found;
+        let by_part = explained.as_ref().filter(|_| question.input.partition.is_some());
         Self {
             set: question.input.items_of(&solution.subset),
             ids: question.input.ids_of(&solution.subset),
@@ -40,6 +45,8 @@ impl<'a> Answer<'a> {
             upper_bound: solution.upper_bound,
             gap: solution.gap(),
             worth: question.input.worth(&solution.subset, solution.log_det),
+            explained: explained.as_ref().map(|explained| explained.total),
+            explained_by_part: by_part.map(|explained| &explained.by_part[..]),
             kernel: question.input.kernel(),
             termination: solution.termination.to_string().replace(' ', "-"),
             solver: solver.to_string(),

@@ -76,31 +76,28 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
 /// Searches for the best set.
 fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) -> Result<Found, Failure> {
     let Question { input, law, conditions } = *question;
-    let found = |solution, started: Instant, engine_reason| Found {
-        solution,
-        solver: arguments.solver,
-        time: started.elapsed(),
-        engine_reason,
+    let found = |solution: Solution, started: Instant, engine_reason| {
+        let time = started.elapsed();
+        let explained = input.explained(&solution.subset, &Engine::cpu())?;
+        Ok(Found { solution, explained, solver: arguments.solver, time, engine_reason })
     };
-    if let Some(kernel) = input.kernel_of_pairs()? {
+    let host = Engine::cpu().watched(&progress.shown(&interrupt::within(None), Progress::computed));
+    if let Some(kernel) = input.kernel_of_pairs(&input.conditions(conditions)?, &host)? {
         kernel::check_solver(arguments)?;
         kernel::check_memory(arguments, input.features.items(), law.most(input.features.items()))?;
         let models = law.kernel_models(&*kernel, input, conditions)?;
         progress.stage("searching");
         let started = Instant::now();
-        return Ok(found(
-            Search::new(&Engine::cpu(), arguments, progress).on_kernel(&models)?,
-            started,
-            None,
-        ));
+        let solution = Search::new(&Engine::cpu(), arguments, progress).on_kernel(&models)?;
+        return found(solution, started, None);
     }
-    let model = law.model(input, conditions).map_err(|failure| law.advise(failure))?;
+    let model = law.model(input, conditions, &host).map_err(|failure| law.advise(failure))?;
     let job = law.job(&input.features, arguments.task());
     let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
     progress.stage("searching");
     let started = Instant::now();
     let search = Search::new(&engine, arguments, progress);
-    Ok(found(search.on_rows(&model, input)?, started, reason))
+    found(search.on_rows(&model, input)?, started, reason)
 }
 
 /// Refuses a set that lacks items, unless Ctrl-C asked for the best set so far.

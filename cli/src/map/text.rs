@@ -1,10 +1,7 @@
 //! The best set found, and how good it is, as text.
 
 use comfy_table::Cell;
-use partition_dpp::{
-    Subset,
-    map::{Solution, Stats, Termination},
-};
+use partition_dpp::map::{Solution, Stats, Termination};
 
 use super::{answer::Found, arguments::MapArguments};
 use crate::{
@@ -18,8 +15,9 @@ use crate::{
 
 /// The set and its determinant; unless quiet also the question and the work done.
 pub(super) fn render(question: &Question<'_>, found: &Found, arguments: &MapArguments) -> String {
-    let mut answer = items(question, &found.solution.subset);
+    let mut answer = items(question, found);
     answer.push_str(&worth(&found.solution));
+    answer.push_str(&explained(found));
     answer.push_str(&scored(question, &found.solution));
     if !arguments.output.quiet {
         answer.push_str(&describe(question, found));
@@ -34,21 +32,26 @@ pub(super) fn render(question: &Question<'_>, found: &Found, arguments: &MapArgu
 }
 
 /// One row per part that has an item.
-fn items(question: &Question<'_>, subset: &Subset) -> String {
+fn items(question: &Question<'_>, found: &Found) -> String {
+    let subset = &found.solution.subset;
     if subset.is_empty() {
         return "set       (empty)\n".into();
     }
     let Some(partition) = &question.input.partition else {
         return format!("set       {}\n", question.items(subset));
     };
-    let mut table = new_table(vec!["part", "quota", "items"]);
+    let shares = found.explained.as_ref().map(|explained| &explained.by_part);
+    let head = ["part", "quota", "items"].into_iter().chain(shares.map(|_| "explains"));
+    let mut table = new_table(head.collect::<Vec<_>>());
     let quota = question.law.asked();
     let chosen = |part: usize| subset.iter().filter(|&item| partition.part_of(item) == part).count();
     let parts: Vec<usize> = (0..partition.parts()).filter(|&part| chosen(part) > 0).collect();
     for &part in parts.iter().take(MOST_ROWS) {
         let asked = quota.of(part).unwrap_or_else(|| "–".into());
         let name = Cell::new(&partition.names()[part]);
-        table.add_row([name, right(asked), Cell::new(question.items_in_part(subset, partition, part))]);
+        let items = Cell::new(question.items_in_part(subset, partition, part));
+        let share = shares.map(|shares| right(format!("{:.3}", shares[part])));
+        table.add_row([name, right(asked), items].into_iter().chain(share).collect::<Vec<_>>());
     }
     format!("{}\n{}", table.trim_fmt(), more(parts.len()))
 }
@@ -80,6 +83,13 @@ fn worth(solution: &Solution) -> String {
         }
     };
     format!("{log_det}at most   {}; {proof}\n", decimals(bound))
+}
+
+/// How well the set stands for all rows.
+fn explained(found: &Found) -> String {
+    found.explained.as_ref().map_or(String::new(), |explained| {
+        format!("explains  {:.4} of the squared length of all rows\n", explained.total)
+    })
 }
 
 /// What scores and diversity make of the set.

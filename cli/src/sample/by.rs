@@ -101,8 +101,8 @@ fn one(
 ) -> Result<Samples, Failure> {
     let Question { input, law, conditions } = *question;
     let Some(options) = arguments.options() else { unreachable!("other methods are refused before") };
-    let model = law.model(input, conditions).map_err(|failure| law.advise(failure))?;
     let engine = Engine::cpu().watched(watch);
+    let model = law.model(input, conditions, &engine).map_err(|failure| law.advise(failure))?;
     let sampler = method::sampler(&model, (arguments, options), &engine)?;
     if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
         forecast.check(arguments, || "".into())?;

@@ -87,6 +87,7 @@ impl Run<'_> {
             engine: sampler.engine().clone(),
             setup,
             sampling: started.elapsed(),
+            explained: None,
             ended,
         })
     }
@@ -122,6 +123,7 @@ impl Run<'_> {
             engine: sampler.engine(),
             setup,
             sampling: started.elapsed(),
+            explained: None,
             ended,
         })
     }
@@ -159,6 +161,7 @@ impl Run<'_> {
             engine: chains.engine().clone(),
             setup,
             sampling: started.elapsed(),
+            explained: None,
             ended,
         })
     }

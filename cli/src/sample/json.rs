@@ -18,6 +18,12 @@ pub(super) struct Answer<'a> {
     samples: Vec<Cow<'a, [usize]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ids: Option<Vec<Vec<Id<'a>>>>,
+    /// Of every sample: the share of the squared length of all rows that it explains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explained: Option<&'a [f64]>,
+    /// Of every sample and part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explained_by_part: Option<&'a [Vec<f64>]>,
     parts: &'a [String],
     quota: Asked<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,9 +84,12 @@ impl<'a> Answer<'a> {
         seed: u64,
         engine_reason: Option<&'a str>,
     ) -> Self {
+        let shares = drawn.explained.as_ref();
         Self {
             samples: drawn.subsets.iter().map(|subset| question.input.items_of(subset)).collect(),
             ids: drawn.subsets.iter().map(|subset| question.input.ids_of(subset)).collect(),
+            explained: shares.map(|shares| &shares.total[..]),
+            explained_by_part: shares.and_then(|shares| shares.by_part.as_deref()),
             parts: question.input.partition.as_ref().map_or(&[], |partition| partition.names()),
             quota: question.law.asked(),
             k: question.law.size(),

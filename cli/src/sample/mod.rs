@@ -18,8 +18,10 @@ mod ways;
 
 use std::{io::Write, time::Instant};
 
+use partition_dpp::{Engine, Subset};
+
 pub(crate) use self::arguments::SampleArguments;
-use self::{arguments::MethodChoice, draw::Run, memory::Memory};
+use self::{answer::Shares, arguments::MethodChoice, draw::Run, memory::Memory};
 use crate::{
     by::Problems,
     compute::{self, OpenEngine},
@@ -67,7 +69,8 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     }
     progress.stage("setting up");
     let started = Instant::now();
-    let model = law.model(&input, &conditions).map_err(|failure| law.advise(failure))?;
+    let host = Engine::cpu().watched(&progress.shown(&watch, Progress::computed));
+    let model = law.model(&input, &conditions, &host).map_err(|failure| law.advise(failure))?;
     let question = Question { input: &input, law: &law, conditions: &conditions };
     let memory = Memory::of(&model, arguments, law.sets.least(), limit)?;
     memory.check()?;
@@ -80,7 +83,8 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
         return plan::write(&question, &planned, &memory, arguments, out);
     }
     let run = Run { arguments, progress: &progress, watch, setup_began: started };
-    let drawn = run.draw_from(&model, &engine)?;
+    let mut drawn = run.draw_from(&model, &engine)?;
+    drawn.explained = explained(arguments, &input, &drawn.subsets, &progress)?;
     progress.finish();
     if let Some(ended) = drawn.ended.filter(|_| drawn.subsets.is_empty()) {
         return Err(Failure::Abandoned(ended));
@@ -99,4 +103,20 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     }
     let (done, of) = (drawn.draws(), arguments.samples);
     drawn.ended.map_or(Ok(()), |ended| Err(Failure::StoppedSampling { ended, done, of }))
+}
+
+/// How well every subset stands for all rows, if that is wanted.
+fn explained(
+    arguments: &SampleArguments,
+    input: &Input,
+    subsets: &[Subset],
+    progress: &Progress,
+) -> Result<Option<Shares>, Failure> {
+    if !arguments.explained && arguments.input.weighing.represent.is_none() {
+        return Ok(None);
+    }
+    progress.stage("comparing with all rows");
+    let Some(rows) = input.representation(&Engine::cpu())? else { return Ok(None) };
+    let of = if arguments.explained { Shares::by_part } else { Shares::of_all };
+    Ok(Some(of(&rows, subsets)?))
 }

@@ -43,6 +43,7 @@ fn subsets(question: &Question<'_>, drawn: &Drawn) -> String {
     let columns = part_columns(question);
     let mut head = header(question, columns.as_deref());
     head.extend(drawn.log_weights.as_ref().map(|_| "log weight".to_owned()));
+    head.extend(drawn.explained.as_ref().map(|_| "explains".to_owned()));
     let mut table = new_table(head);
     for (number, subset) in subsets.iter().take(MOST_ROWS).enumerate() {
         let mut row = vec![right(number)];
@@ -54,6 +55,7 @@ fn subsets(question: &Question<'_>, drawn: &Drawn) -> String {
             _ => row.push(Cell::new(or_dash(question.items(subset)))),
         }
         row.extend(drawn.log_weights.as_ref().map(|logs| right(format!("{:.4}", logs[number]))));
+        row.extend(drawn.explained.as_ref().map(|shares| right(format!("{:.3}", shares.total[number]))));
         table.add_row(row);
     }
     format!("{}\n{}", table.trim_fmt(), more(subsets.len()))

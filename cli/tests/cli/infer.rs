@@ -24,6 +24,8 @@ fn a_partition_dpp() {
         "marginals_error",
         "log_probs",
         "log_probs_error",
+        "explained",
+        "explained_by_part",
         "engine",
         "adapter",
         "backend",

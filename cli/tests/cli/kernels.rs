@@ -79,7 +79,11 @@ fn sets_are_those_of_the_same_matrix() {
                     }
                 }
             }
-            let keys = |answer: &Value| answer.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+            // A kernel of pairs has no rows whose length could be explained.
+            let keys = |answer: &Value| {
+                let keys = answer.as_object().unwrap().keys().cloned();
+                keys.filter(|key| !key.starts_with("explained")).collect::<Vec<_>>()
+            };
             assert_eq!(keys(&found), keys(&other));
         }
     }

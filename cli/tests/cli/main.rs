@@ -31,6 +31,7 @@ mod parquet_pages;
 mod plots;
 mod ranges;
 mod replacing;
+mod representing;
 mod reproduce;
 mod ridge;
 mod rows;

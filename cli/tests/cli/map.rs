@@ -16,11 +16,12 @@ fn map(folder: &Folder, arguments: &str) -> Value {
 fn fields_are_those_of_the_contract_in_order() {
     let folder = Folder::with_pairs();
     let text = folder.text(&format!("map {INPUT} --quota 1,1 --time-limit 0 --json"));
-    let fields = ["{\"set\"", "log_det", "upper_bound", "gap", "termination", "solver"];
-    let fields = fields.iter().chain(&["engine", "adapter", "backend", "engine_reason", "seconds"]);
+    let fields = ["{\"set\"", "log_det", "upper_bound", "gap", "explained", "explained_by_part"];
+    let work = ["termination", "solver", "engine", "adapter", "backend", "engine_reason", "seconds"];
+    let fields = fields.iter().chain(&work);
     assert!(fields.map(|field| text.find(field).unwrap()).is_sorted(), "{text}");
     let found: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(found.as_object().unwrap().len(), 11);
+    assert_eq!(found.as_object().unwrap().len(), 13);
     assert_eq!((&found["upper_bound"], &found["gap"]), (&json!(null), &json!(null)));
     assert_eq!(
         (&found["termination"], &found["solver"]),

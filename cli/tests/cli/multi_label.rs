@@ -103,7 +103,10 @@ fn the_most_diverse_set_is_of_items() {
     };
     assert_eq!(
         (of("a "), of("b ")),
-        (vec!["a".into(), "1".into(), "4".into()], vec!["b".into(), "1".into(), "2".into()])
+        (
+            ["a", "1", "4", "1.000"].map(String::from).to_vec(),
+            ["b", "1", "2", "1.000"].map(String::from).to_vec()
+        )
     );
 }
 

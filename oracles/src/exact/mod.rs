@@ -1,11 +1,13 @@
 //! Laws of a few items to the last digit: scaled by powers of two, features are integers and so is every minor.
 mod gaussian;
 mod law;
+mod represented;
 mod scaled;
 
 use num_bigint::BigInt;
 
 pub use law::{Law, counts};
+pub use represented::least_spread;
 pub use scaled::Scaled;
 
 /// A set of items: bit i for item i.

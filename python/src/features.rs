@@ -1,15 +1,17 @@
 //! The rows of the items.
 
+use std::collections::BTreeMap;
+
 use partition_dpp::{
-    Engine,
-    similarity::{Bandwidth, Rbf},
+    Engine, Partition, Subset,
+    similarity::{Bandwidth, Rbf, Representation},
 };
 use pyo3::prelude::*;
 
 use crate::{
     errors::{OrRaise, refused},
     interruptible::interruptible,
-    numbers, rows,
+    labels, numbers, rows,
 };
 
 /// The feature matrix, one row per item.
@@ -97,10 +99,50 @@ impl Features {
         Ok(Self { rows, kernel_error: Some(error), has_scores: false })
     }
 
+    /// With rows that stand for the rest of their part, or of all items without labels.
+    #[pyo3(signature = (labels = None, rho = Some(1.0), *, exclude = None, progress = None),
+        text_signature = "($self, labels=None, rho=1.0, *, exclude=None, progress=None)")]
+    fn represent(
+        &self,
+        py: Python<'_>,
+        labels: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = numbers::representation)] rho: Option<f64>,
+        exclude: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        self.check_no_scores()?;
+        let partition = self.parts(labels)?;
+        let excluded =
+            exclude.map_or_else(|| Ok(Vec::new()), |items| rows::items(items, "items to exclude"))?;
+        let made = interruptible(py, progress, |watch| {
+            let engine = Engine::cpu().watched(&watch);
+            let representation = Representation::without(&self.rows, &partition, &excluded, &engine)?;
+            representation.features(rho.unwrap_or(1.0), &engine)
+        })?;
+        Ok(Self { rows: made.or_raise()?, ..*self })
+    }
+
+    /// The share of the squared length of all rows that some items explain, and that of every part's.
+    #[pyo3(signature = (items, labels = None))]
+    fn explained(
+        &self,
+        py: Python<'_>,
+        items: &Bound<'_, PyAny>,
+        labels: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(f64, BTreeMap<String, f64>)> {
+        let partition = self.parts(labels)?;
+        let subset = Subset::new(rows::items(items, "items")?, self.rows.items()).or_raise()?;
+        let found = interruptible(py, None, |watch| {
+            self.rows.explained(&subset, &partition, &Engine::cpu().watched(&watch))
+        })?;
+        let found = found.or_raise()?;
+        Ok((found.total, partition.names().iter().cloned().zip(found.by_part).collect()))
+    }
+
     /// ln det of the similarity of some items.
     fn log_det(&self, items: &Bound<'_, PyAny>) -> PyResult<f64> {
         let items = rows::items(items, "items")?;
-        let subset = partition_dpp::Subset::new(items, self.rows.items()).or_raise()?;
+        let subset = Subset::new(items, self.rows.items()).or_raise()?;
         Ok(self.rows.log_det(&subset).or_raise()?.value)
     }
 
@@ -114,6 +156,14 @@ impl Features {
 }
 
 impl Features {
+    /// The parts of labels; one part of all items without.
+    fn parts(&self, labels: Option<&Bound<'_, PyAny>>) -> PyResult<Partition> {
+        match labels {
+            Some(labels) => labels::partition(labels),
+            None => Partition::of((0..self.rows.items()).map(|_| "all")).or_raise(),
+        }
+    }
+
     /// Refuses rows whose lengths hold scores, for similarities that take no account of lengths or mistake them for distances.
     pub(crate) fn check_no_scores(&self) -> PyResult<()> {
         if self.has_scores {

@@ -47,7 +47,7 @@ macro_rules! reals {
     )*};
 }
 
-reals!(bandwidth, diversity, law_error, ridge, time_limit);
+reals!(bandwidth, diversity, law_error, representation, ridge, time_limit);
 
 /// Whether a certificate is wanted.
 pub(crate) fn certify(value: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -39,6 +39,18 @@ class Features:
         self, bandwidth: float | None = None, landmarks: int | None = None, *, progress: Progress | None = None
     ) -> Features:
         """Features of the Gaussian kernel: of the whole kernel up to 512 items, by landmarks of more; see `kernel_error`."""
+    def represent(
+        self,
+        labels: Labels | Partition | None = None,
+        rho: float = 1.0,
+        *,
+        exclude: Items | None = None,
+        progress: Progress | None = None,
+    ) -> Features:
+        """With rows that stand for the rest of their part, or of all items without labels: those which many others
+        resemble are long, the more so the larger rho. Excluded items are not stood for. Scores come after."""
+    def explained(self, items: Items, labels: Labels | Partition | None = None) -> tuple[float, dict[str, float]]:
+        """The share of the squared length of all rows that lies in the span of some items' rows, and that of every part."""
     def log_det(self, items: Items) -> float:
         """ln det of the similarity of some items: the more, the more diverse."""
     def __len__(self) -> int: ...

@@ -46,6 +46,11 @@ class Selection:
     engine: str
     #: The seed of the samples, also where it came from a generator or the system; None for a best set.
     seed: int | None
+    #: How well `indices` stand for all items: the share of the squared length of all rows that lies in the span of theirs.
+    #: None for a kernel that is computed from pairs of items.
+    explained: float | None
+    #: The same of the rows of every part, by label; None without labels.
+    explained_by_part: dict[str, float] | None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -93,6 +98,8 @@ def select(
     bandwidth: float | None = None,
     landmarks: int | None = None,
     ridge: float | None = None,
+    represent: Literal["parts", "all"] | None = None,
+    representation: float | None = None,
     include: Items | None = None,
     exclude: Items | None = None,
     method: Literal["sample", "estimated", "map"] = "sample",
@@ -105,7 +112,7 @@ def select(
     engine: Engine = "auto",
     progress: bool | Progress | None = None,
 ) -> Selection:
-    """Chooses items whose rows are as different as possible, under quotas, with good scores.
+    """Chooses items whose rows are as different as possible, under quotas, representative, with good scores.
 
     Samples come from the determinantal point process (DPP) of the similarity: a set has a probability proportional to
     its determinant, the squared volume that its rows span. Sets that meet the quota are drawn exactly, whatever the
@@ -136,6 +143,10 @@ def select(
         others are compared with, by default 512 at most. Sets have at most as many items.
     ridge
         Added to the similarity of every item with itself, so that sets may have any number of items.
+    represent, representation
+        ``"parts"`` lets sets stand for the rest of every part, ``"all"`` for all items: an item counts by how much others
+        resemble it, so that sets are representative as well as diverse; diversity alone favours outliers. How much that
+        counts, from 0 for not at all; 1 by default. Take it for what to label, to keep or to show.
     include, exclude
         Items that are in every set, and items that are in none.
     method
@@ -182,6 +193,12 @@ def select(
     {'0': 2, '1': 2, '2': 2, '3': 2}
     >>> best.gap < 0.2
     True
+
+    Two of each label that stand for their part:
+
+    >>> typical = pdpp.select(embeddings, labels=labels, quota=[2, 2, 2, 2], represent="parts", method="map")
+    >>> typical.explained > best.explained
+    True
     """
     if method not in ("sample", "estimated", "map"):
         raise ValueError(f'the method "{method}" is none of "sample", "estimated" and "map"')
@@ -191,6 +208,11 @@ def select(
         raise ValueError("a quota needs labels, the part of each item")
     if similarity != "rbf" and (bandwidth is not None or landmarks is not None):
         raise ValueError('bandwidth and landmarks are for the similarity "rbf"')
+    if represent not in (None, "parts", "all"):
+        raise ValueError(f'represent is "{represent}", neither "parts" nor "all"')
+    representation = _number("representation", representation)
+    if representation is not None and represent is None:
+        raise ValueError('representation is for represent, what sets stand for: "parts" or "all"')
     if method != "estimated" and law_error is not None:
         raise ValueError('law_error is for the method "estimated"')
     if engine not in ("auto", "cpu", "gpu"):
@@ -218,11 +240,16 @@ def select(
         sets = {"labels": None if labels is None else _native.Partition(labels), "quota": quota, "k": k}
         if labels is not None and len(sets["labels"]) != len(features):
             raise ValueError(f"there are {len(sets['labels'])} labels for {len(features)} items")
-        if method == "map":
-            return _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, certify, time_limit,
-                         engine, report)
-        if similarity == "rbf":
+        if similarity == "rbf" and (method != "map" or represent is not None):
             features = features.rbf(bandwidth, landmarks, progress=report)
+            similarity = "dot"
+        alike = features
+        if represent is not None:
+            own = sets["labels"] if represent == "parts" else None
+            features = alike.represent(own, 1.0 if representation is None else representation, progress=report)
+        if method == "map":
+            return _best((alike, features), sets, law, similarity, bandwidth, landmarks, ridge, solver, certify,
+                         time_limit, engine, report)
         model = _model(features, sets, law, ridge)
         way = "estimated" if method == "estimated" else "auto"
         samples, off, exactness, used = model._draw(n_samples, seed, way, law_error, engine, report)
@@ -231,7 +258,14 @@ def select(
         warnings.warn(words, RuntimeWarning, stacklevel=2)
     first = samples[0]
     return Selection(first, samples, model.log_det(first), _parts(sets, first), exactness, off, None, None,
-                     features.kernel_error, used, seed)
+                     features.kernel_error, used, seed, *_explained(alike, sets, first))
+
+
+def _explained(rows, sets, items):
+    """How well items stand for all rows, and for those of every part."""
+    labels = sets["labels"]
+    total, by_part = rows.explained(items, labels)
+    return total, None if labels is None else by_part
 
 
 def _parts(sets, items):
@@ -248,8 +282,9 @@ def _model(features, sets, law, ridge=None):
     return _native.Dpp(features, ridge=ridge, **law)
 
 
-def _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, certify, time_limit, engine, report):
+def _best(rows, sets, law, similarity, bandwidth, landmarks, ridge, solver, certify, time_limit, engine, report):
     """The best set: of pairs of items where the kernel has no features, or too many."""
+    alike, features = rows
     top = law["scores"] is not None and law["diversity"] == 0
     by_pairs = (solver or "local-search") in ("local-search", "greedy") and not certify and landmarks is None
     pairs = not top and (ridge is not None or (similarity == "rbf" and by_pairs))
@@ -266,7 +301,7 @@ def _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, 
         found = _model(features, sets, law).top_scores(scores)
     else:
         if similarity == "rbf":
-            features = features.rbf(bandwidth, landmarks, progress=report)
+            alike = features = features.rbf(bandwidth, landmarks, progress=report)
         model = _model(features, sets, law)
         found = model.solve(solver or "local-search", time_limit=time_limit, certify=certify, engine=engine,
                             progress=report)
@@ -279,9 +314,12 @@ def _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, 
         # That of the only set with these items.
         only = {"k": len(found.indices), "include": found.indices, "bandwidth": bandwidth}
         log_det = _native.KernelModel(features, **only).solve("greedy").log_det
+    explained = (None, None)
+    if similarity != "rbf" or not (pairs or top):
+        explained = _explained(alike, sets, found.indices)
     exactness = "optimal" if found.termination == "optimal" else "heuristic"
     return Selection(found.indices, [found.indices], log_det, _parts(sets, found.indices), exactness, None,
-                     found.upper_bound, found.termination, features.kernel_error, found.engine, None)
+                     found.upper_bound, found.termination, features.kernel_error, found.engine, None, *explained)
 
 
 def _seed(seed) -> int:

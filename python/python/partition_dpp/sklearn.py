@@ -43,6 +43,7 @@ class SubsetSelector(BaseEstimator):
         diversity=None,
         bandwidth=None,
         ridge=None,
+        represent=None,
         method="sample",
         random_state=None,
     ):
@@ -52,6 +53,7 @@ class SubsetSelector(BaseEstimator):
         self.diversity = diversity
         self.bandwidth = bandwidth
         self.ridge = ridge
+        self.represent = represent
         self.method = method
         self.random_state = random_state
 
@@ -71,6 +73,7 @@ class SubsetSelector(BaseEstimator):
             similarity=self.similarity,
             bandwidth=self.bandwidth,
             ridge=self.ridge,
+            represent=self.represent,
             method=self.method,
             seed=seed,
         )

@@ -99,6 +99,17 @@ impl Features {
         Ok(Self { rows, kernel_error: Some(error), has_scores: false })
     }
 
+    /// The median distance of pairs of rows.
+    fn median_distance(&self, py: Python<'_>) -> PyResult<f64> {
+        self.check_no_scores()?;
+        interruptible(py, None, |_| Bandwidth::Median.of(&self.rows))?.or_raise()
+    }
+
+    /// A small ridge: a power of ten, about a hundredth of the mean squared length of rows.
+    fn suggested_ridge(&self) -> f64 {
+        self.rows.suggested_ridge()
+    }
+
     /// With rows that stand for the rest of their part, or of all items without labels.
     #[pyo3(signature = (labels = None, rho = Some(1.0), *, exclude = None, progress = None),
         text_signature = "($self, labels=None, rho=1.0, *, exclude=None, progress=None)")]

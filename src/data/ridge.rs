@@ -56,6 +56,33 @@ impl Features {
     }
 }
 
+impl Features {
+    /// A small ridge: a power of ten, about a hundredth of the mean squared length of the first thousand rows.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::Features;
+    /// let features = Features::from_rows(2, 2, vec![3.0, 4.0, 0.0, 30.0])?;
+    /// assert_eq!((features.suggested_ridge(), features.with_unit_rows()?.suggested_ridge()), (1.0, 0.01));
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn suggested_ridge(&self) -> f64 {
+        const FIRST: usize = 1000;
+        /// Unit rows may be a little shorter.
+        const ROUNDING: f64 = 1e-6;
+        let (rows, mut row) = (self.items().min(FIRST), vec![0.0; self.dims()]);
+        let square = |item| {
+            self.read_row(item, 1.0, &mut row);
+            dot(&row, &row)
+        };
+        let hundredth = 0.01 * (0..rows).map(square).sum::<f64>() / rows as f64;
+        // False for NaN, and what overflows.
+        let is_usable = hundredth > 0.0 && hundredth.is_finite();
+        if is_usable { 10_f64.powf((hundredth.log10() + ROUNDING).floor()) } else { 0.01 }
+    }
+}
+
 /// Refuses a δ that is not a positive number.
 pub(crate) fn check_ridge(delta: f64) -> Result<()> {
     // False for NaN.

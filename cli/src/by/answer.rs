@@ -24,7 +24,7 @@ pub(crate) struct Answered<'a> {
     by: Vec<Id<'a>>,
     errors: Vec<ErrorAnswer<'a>>,
     #[serde(flatten)]
-    kernel: Option<KernelAnswer>,
+    kernel: KernelAnswer,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
     /// How many problems a GPU has left to the CPU.

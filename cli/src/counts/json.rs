@@ -16,7 +16,7 @@ pub(super) struct Answer<'a> {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     estimate: Option<Estimate>,
     #[serde(flatten)]
-    kernel: Option<KernelAnswer>,
+    kernel: KernelAnswer,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
     precision: String,

@@ -72,7 +72,7 @@ struct Common<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     explained_by_part: Option<Vec<&'a [f64]>>,
     #[serde(flatten)]
-    kernel: Option<KernelAnswer>,
+    kernel: KernelAnswer,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
     precision: String,

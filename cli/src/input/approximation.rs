@@ -10,22 +10,26 @@ use crate::output::numbers::error;
 /// Errors of kernels up to here are rounding in f64.
 const NEGLIGIBLE: f64 = 1e-12;
 
-/// A kernel that may be approximate, in JSON.
+/// The kernel, in JSON.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct KernelAnswer {
-    /// `exact` or `approximate`.
-    kernel: &'static str,
+    /// `exact` or `approximate`, if it may stand for another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<&'static str>,
     /// Relative to the trace, with rounding.
-    kernel_error: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel_error: Option<f64>,
+    /// Of a Gaussian kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bandwidth: Option<f64>,
+    /// Added to its diagonal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ridge: Option<f64>,
 }
 
 impl KernelAnswer {
-    fn new(kernel_error: f64) -> Self {
-        Self { kernel: if kernel_error > NEGLIGIBLE { "approximate" } else { "exact" }, kernel_error }
-    }
-
     pub(crate) fn is_approximate(&self) -> bool {
-        self.kernel_error > NEGLIGIBLE
+        self.kernel_error.is_some_and(|error| error > NEGLIGIBLE)
     }
 }
 
@@ -35,14 +39,17 @@ impl fmt::Display for KernelAnswer {
         write!(
             f,
             "approximate (relative error {}); the answer is for the approximate kernel",
-            error(self.kernel_error)
+            error(self.kernel_error.unwrap_or_default())
         )
     }
 }
 
 impl Input {
-    /// The kernel, if it stands for another one.
-    pub(crate) fn kernel(&self) -> Option<KernelAnswer> {
-        self.kernel_error.map(KernelAnswer::new)
+    /// The kernel: what it lacks if it stands for another one, and what it is made with.
+    pub(crate) fn kernel(&self) -> KernelAnswer {
+        let name = |error: f64| if error > NEGLIGIBLE { "approximate" } else { "exact" };
+        let (kernel_error, comparison) = (self.kernel_error, &self.comparison);
+        let kernel = kernel_error.map(name);
+        KernelAnswer { kernel, kernel_error, bandwidth: comparison.bandwidth, ridge: comparison.ridge }
     }
 }

@@ -40,8 +40,7 @@ pub(super) struct Origin {
     dims: usize,
     /// A hash of all rows.
     rows: String,
-    /// None for the median distance.
-    bandwidth: Option<f64>,
+    bandwidth: f64,
     landmarks: usize,
     /// That landmarks are drawn with.
     seed: u64,
@@ -60,7 +59,7 @@ struct Sidecar {
 }
 
 impl Origin {
-    pub(super) fn new(rows: &Features, bandwidth: Option<f64>, landmarks: usize) -> Self {
+    pub(super) fn new(rows: &Features, bandwidth: f64, landmarks: usize) -> Self {
         Self {
             made_by: concat!("pdpp ", env!("CARGO_PKG_VERSION")).into(),
             items: rows.items(),

@@ -37,7 +37,7 @@ pub(super) fn ridged(
     similar: Similar,
     limit: Limit,
 ) -> Result<(Similar, Option<f64>), Failure> {
-    let Some(delta) = arguments.weighing.ridge else { return Ok((similar, None)) };
+    let Some(ridge) = arguments.weighing.ridge else { return Ok((similar, None)) };
     let refused = |what: &str| Err(Failure::Arguments(format!("--ridge takes no {what}")));
     if arguments.multi_label {
         return refused("--multi-label: an item would be chosen for several of its labels");
@@ -46,6 +46,7 @@ pub(super) fn ridged(
         return refused("--diversity 0: scores alone decide");
     }
     let Similar { features, kernel_error, comparison } = similar;
+    let delta = ridge.of(comparison.similarity, &features);
     let comparison = comparison.with_ridge(delta, &features);
     let few = features.items() <= MOST_WITH_RIDGE || arguments.source.kernel.is_some();
     let is_apart = comparison.is_of_pairs() || !few;
@@ -117,7 +118,8 @@ impl Input {
     ) -> Result<Option<Box<dyn KernelFunction>>, Failure> {
         let features = &self.features;
         let rbf = |bandwidth| RbfKernel::new(features, Bandwidth::Exactly(bandwidth));
-        Ok(match (self.comparison.exact_bandwidth(), self.ridge) {
+        let bandwidth = self.comparison.bandwidth.filter(|_| self.comparison.is_of_pairs());
+        Ok(match (bandwidth, self.ridge) {
             (Some(bandwidth), Some(delta)) => Some(Box::new(rbf(bandwidth)?.with_ridge(delta)?)),
             (Some(bandwidth), None) => Some(Box::new(rbf(bandwidth)?)),
             (None, Some(delta)) => {

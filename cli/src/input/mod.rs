@@ -48,7 +48,7 @@ use self::{
 pub(crate) use self::{
     ids::Id,
     law_rows::{MOST_WITH_RIDGE, too_many_for},
-    weighing::{Comparison, Scored, Similarity, Worth},
+    weighing::{Comparison, Scored, Similarity, Worth, suggested_ridge},
 };
 use crate::{
     failure::Failure,

@@ -17,7 +17,7 @@ use crate::{
     failure::Failure,
     interrupt,
     memory::Use,
-    output,
+    output::{self, numbers::significant},
     parse::{positive, within},
     progress::Progress,
 };
@@ -34,15 +34,16 @@ pub(crate) struct WeighingArguments {
         help_heading = "Similarity and scores"
     )]
     pub(crate) similarity: Similarity,
-    /// The length scale h of --similarity rbf: a number, or median for the median distance of pairs of items (the default).
+    /// The length scale h of --similarity rbf: a number; median, the median distance of pairs of items (the default); or a
+    /// fraction of it, as in median/3 (the default with --represent).
     #[arg(
         long,
         value_name = "H",
-        value_parser = bandwidth,
+        value_parser = width,
         allow_hyphen_values = true,
         help_heading = "Similarity and scores"
     )]
-    pub(crate) bandwidth: Option<Bandwidth>,
+    pub(crate) bandwidth: Option<Width>,
     /// How many items --similarity rbf compares all others with: the more, the smaller the error of the kernel, which is
     /// stated; min(m, 512) by default. Sets have at most as many items. Without it, pdpp map by greedy and local search
     /// computes the kernel itself, from pairs of items.
@@ -71,16 +72,16 @@ pub(crate) struct WeighingArguments {
         help_heading = "Similarity and scores"
     )]
     pub(crate) represent_excluded: Option<bool>,
-    /// A number added to the similarity of every item with itself, so that sets may have any number of items. The more it
-    /// is, the less diversity counts.
+    /// A number added to the similarity of every item with itself, so that sets may have any number of items; auto takes
+    /// about a hundredth of the similarity of an item with itself. The more it is, the less diversity counts.
     #[arg(
         long,
         value_name = "DELTA",
-        value_parser = positive,
+        value_parser = ridge,
         allow_hyphen_values = true,
         help_heading = "Similarity and scores"
     )]
-    pub(crate) ridge: Option<f64>,
+    pub(crate) ridge: Option<Ridge>,
     /// Keeps what --similarity rbf computes in this .npy file, with FILE.json beside it, and reads it from there when the
     /// rows and the options are the same. The file need not fit into memory.
     #[arg(long, value_name = "FILE", help_heading = "Similarity and scores")]
@@ -113,6 +114,37 @@ pub(crate) enum Similarity {
     Cosine,
     /// The Gaussian exp(-|x - y|^2 / (2 h^2)) of the distance of the rows, by approximate features where --landmarks says.
     Rbf,
+}
+
+/// The length scale of a Gaussian kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Width {
+    /// The median distance divided by this number.
+    MedianOver(f64),
+    Exactly(f64),
+}
+
+/// What is added to the similarity of every item with itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ridge {
+    Auto,
+    Exactly(f64),
+}
+
+impl Ridge {
+    /// The number; about a hundredth of the similarity of an item with itself by default.
+    pub(super) fn of(self, similarity: Similarity, features: &Features) -> f64 {
+        match self {
+            Self::Auto => suggested_ridge(similarity, features),
+            Self::Exactly(delta) => delta,
+        }
+    }
+}
+
+/// About a hundredth of the similarity of an item with itself.
+pub(crate) fn suggested_ridge(similarity: Similarity, features: &Features) -> f64 {
+    // Rows may be those that a Gaussian kernel compares.
+    if similarity == Similarity::Rbf { 0.01 } else { features.suggested_ridge() }
 }
 
 /// What sets stand for.
@@ -161,8 +193,10 @@ pub(crate) struct Comparison {
     pub(crate) similarity: Similarity,
     /// Numbers in a row as it was given; as many as features have without --similarity rbf.
     given: Option<usize>,
-    /// The bandwidth of a Gaussian kernel that is computed from pairs of rows, not from features.
-    exact_bandwidth: Option<f64>,
+    /// That of a Gaussian kernel.
+    pub(super) bandwidth: Option<f64>,
+    /// Whether the kernel is computed from pairs of rows, not from features.
+    is_of_pairs: bool,
     /// The number of landmarks, if the kernel is an approximate Gaussian one.
     pub(crate) landmarks: Option<usize>,
     /// The number of landmarks that the user asked for, if any.
@@ -180,11 +214,6 @@ pub(crate) struct StandsFor {
 }
 
 impl Comparison {
-    /// The bandwidth of a Gaussian kernel of pairs of rows, if that is how they are compared.
-    pub(super) fn exact_bandwidth(&self) -> Option<f64> {
-        self.exact_bandwidth
-    }
-
     /// With a ridge besides.
     pub(super) fn with_ridge(self, delta: f64, features: &Features) -> Self {
         Self { given: Some(self.dims(features)), ridge: Some(delta), ..self }
@@ -192,7 +221,7 @@ impl Comparison {
 
     /// Whether the kernel is computed from pairs of rows.
     pub(crate) fn is_of_pairs(&self) -> bool {
-        self.exact_bandwidth.is_some()
+        self.is_of_pairs
     }
 
     /// Numbers in a row as it was given.
@@ -202,10 +231,15 @@ impl Comparison {
 
     /// In words, after a comma; nothing for dot products.
     pub(crate) fn describe(&self) -> String {
+        let bandwidth = self
+            .bandwidth
+            .map_or(String::new(), |bandwidth| format!(" of bandwidth {}", significant(bandwidth)));
         let similarity = match (self.similarity, self.landmarks) {
             (Similarity::Dot, _) => String::new(),
-            (similarity, Some(landmarks)) => format!(", {similarity} similarity by {landmarks} landmarks"),
-            (similarity, None) => format!(", {similarity} similarity"),
+            (similarity, Some(landmarks)) => {
+                format!(", {similarity} similarity{bandwidth} by {landmarks} landmarks")
+            }
+            (similarity, None) => format!(", {similarity} similarity{bandwidth}"),
         };
         let represented = self.stands_for.map_or(String::new(), |StandsFor { what, rho, .. }| {
             format!(", representing {what} with exponent {rho}")
@@ -267,15 +301,17 @@ impl WeighingArguments {
                 Ok(Similar { features: features.with_unit_rows()?, kernel_error: None, comparison })
             }
             Similarity::Rbf if reading.used_for == Use::Pairs && self.takes_pairs() => {
-                let kernel = RbfKernel::new(&features, self.bandwidth.unwrap_or_default())?;
-                let (exact_bandwidth, kernel_error) = (Some(kernel.bandwidth()), Some(kernel.entry_error()));
-                let comparison = Comparison { exact_bandwidth, ..comparison };
+                let kernel = RbfKernel::new(&features, Bandwidth::Exactly(self.width(&features)?))?;
+                let (bandwidth, kernel_error) = (Some(kernel.bandwidth()), Some(kernel.entry_error()));
+                let comparison = Comparison { bandwidth, is_of_pairs: true, ..comparison };
                 Ok(Similar { features, kernel_error, comparison })
             }
             Similarity::Rbf => {
-                let made = self.rbf_features(&features, reading)?;
+                let bandwidth = self.width(&features)?;
+                let made = self.rbf_features(&features, bandwidth, reading)?;
                 let Gaussian { features, kernel_error, landmarks } = made;
-                let comparison = Comparison { landmarks, asked_landmarks: self.landmarks, ..comparison };
+                let (bandwidth, asked_landmarks) = (Some(bandwidth), self.landmarks);
+                let comparison = Comparison { bandwidth, landmarks, asked_landmarks, ..comparison };
                 Ok(Similar { features, kernel_error: Some(kernel_error), comparison })
             }
         }
@@ -287,16 +323,28 @@ impl WeighingArguments {
         Some(StandsFor { what: self.represent?, rho, with_excluded })
     }
 
+    /// The bandwidth: of sets that stand for others a third of the median distance, which is where they do so best.
+    fn width(&self, features: &Features) -> Result<f64, Failure> {
+        let default = Width::MedianOver(if self.represent.is_some() { 3.0 } else { 1.0 });
+        Ok(match self.bandwidth.unwrap_or(default) {
+            Width::MedianOver(number) => Bandwidth::Median.of(features)? / number,
+            Width::Exactly(bandwidth) => bandwidth,
+        })
+    }
+
     /// Features of the Gaussian kernel.
-    fn rbf_features(&self, features: &Features, reading: Reading<'_>) -> Result<Gaussian, Failure> {
-        let bandwidth = self.bandwidth.unwrap_or_default();
-        let rbf = Rbf::new(bandwidth);
+    fn rbf_features(
+        &self,
+        features: &Features,
+        bandwidth: f64,
+        reading: Reading<'_>,
+    ) -> Result<Gaussian, Failure> {
+        let rbf = Rbf::new(Bandwidth::Exactly(bandwidth));
         let rbf = self.landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
         let items = features.items();
         let (landmarks, is_whole) = (rbf.landmarks(items), rbf.is_whole(items));
         if let Some(path) = self.cache.as_ref().filter(|_| !is_whole) {
-            let width = if let Bandwidth::Exactly(width) = bandwidth { Some(width) } else { None };
-            let origin = Origin::new(features, width, landmarks);
+            let origin = Origin::new(features, bandwidth, landmarks);
             return cache::features(path, features, rbf, origin, reading);
         }
         if self.cache.is_some() {
@@ -352,8 +400,21 @@ pub(crate) struct Worth {
     pub(crate) objective: f64,
 }
 
-fn bandwidth(text: &str) -> Result<Bandwidth, String> {
-    if text == "median" { Ok(Bandwidth::Median) } else { positive(text).map(Bandwidth::Exactly) }
+fn width(text: &str) -> Result<Width, String> {
+    match text.strip_prefix("median") {
+        Some("") => Ok(Width::MedianOver(1.0)),
+        Some(rest) => {
+            let number = rest.strip_prefix('/').and_then(|number| positive(number).ok());
+            number
+                .map(Width::MedianOver)
+                .ok_or_else(|| format!("'{text}' is not median over a number, as in median/3"))
+        }
+        None => positive(text).map(Width::Exactly),
+    }
+}
+
+fn ridge(text: &str) -> Result<Ridge, String> {
+    if text == "auto" { Ok(Ridge::Auto) } else { positive(text).map(Ridge::Exactly) }
 }
 
 fn exponent(text: &str) -> Result<f64, String> {

@@ -8,11 +8,8 @@ use partition_dpp::{
 use super::LawRequest;
 use crate::{
     failure::Failure,
-    input::{Input, MOST_WITH_RIDGE, Scored, Similarity},
+    input::{Input, MOST_WITH_RIDGE, Scored, Similarity, suggested_ridge},
 };
-
-/// Rows whose lengths a ridge is suggested by.
-const FIRST: usize = 1000;
 
 impl LawRequest {
     /// Adds the ways out, in the words to type, to an error about the rank. None of them is in use already.
@@ -35,9 +32,14 @@ impl LawRequest {
 
     fn ways_beyond_rank(&self, input: &Input, wanted: usize) -> Vec<String> {
         let (rows, comparison) = (input.features.items(), &input.comparison);
-        // The rank of a kernel with a ridge shows that the ridge is lost in rounding.
-        let delta = suggested_ridge(input).max(comparison.ridge.map_or(0.0, |delta| 100.0 * delta));
-        let ridge = format!("--ridge {}", number(delta));
+        let ridge = match comparison.ridge {
+            None => "--ridge auto".to_owned(),
+            // The rank of a kernel with a ridge shows that the ridge is lost in rounding.
+            Some(delta) => {
+                let suggested = suggested_ridge(comparison.similarity, &input.features);
+                format!("--ridge {}", number(suggested.max(100.0 * delta)))
+            }
+        };
         // Scores alone take no ridge.
         if input.scored.as_ref().is_some_and(Scored::decide_alone) {
             return vec![format!("--diversity 0.1 {ridge}")];
@@ -68,21 +70,6 @@ impl LawRequest {
     fn has_ranges_with_total(&self) -> bool {
         self.has_ranges && self.sets.quota().is_some_and(|(_, quota)| quota.total().is_some())
     }
-}
-
-/// About a hundredth of the similarity of an item with itself.
-fn suggested_ridge(input: &Input) -> f64 {
-    let own = match input.comparison.similarity {
-        Similarity::Cosine | Similarity::Rbf => 1.0,
-        Similarity::Dot => {
-            let rows = input.features.items().min(FIRST);
-            let square = |row| input.features.row(row).iter().map(|x| x * x).sum::<f64>();
-            (0..rows).map(square).sum::<f64>() / rows as f64
-        }
-    };
-    let hundredth = 0.01 * own;
-    // False for NaN, and what overflows.
-    if hundredth > 0.0 && hundredth.is_finite() { 10_f64.powf(hundredth.log10().floor()) } else { 0.01 }
 }
 
 /// A number to type.

@@ -25,7 +25,7 @@ impl Question<'_> {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         let source = format!("{items} item{}{copies} of {dims} dimension{}", plural(items), plural(dims));
         let kernel = match self.input.kernel() {
-            Some(kernel) if kernel.is_approximate() => format!("kernel    {kernel}\n"),
+            kernel if kernel.is_approximate() => format!("kernel    {kernel}\n"),
             _ if comparison.is_of_pairs() => "kernel    exact, computed from pairs of items\n".into(),
             _ => String::new(),
         };

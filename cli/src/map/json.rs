@@ -26,7 +26,7 @@ pub(super) struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     explained_by_part: Option<&'a [f64]>,
     #[serde(flatten)]
-    kernel: Option<KernelAnswer>,
+    kernel: KernelAnswer,
     termination: String,
     solver: String,
     #[serde(flatten)]

@@ -15,6 +15,11 @@ pub(crate) fn short(number: f64) -> String {
     }
 }
 
+/// A number of any magnitude, with at least four digits.
+pub(crate) fn significant(number: f64) -> String {
+    if (0.1..1e5).contains(&number) { format!("{number:.4}") } else { format!("{number:.3e}") }
+}
+
 /// A predicted cost with this many decimals, which may be beyond f64.
 pub(crate) fn large(number: f64, decimals: usize) -> String {
     if number.is_finite() { format!("{number:.decimals$e}") } else { "more than 1e300".into() }

@@ -36,7 +36,7 @@ pub(super) struct Answer<'a> {
     /// In total variation; `None` where it is unknown.
     law_error: Option<f64>,
     #[serde(flatten)]
-    kernel: Option<KernelAnswer>,
+    kernel: KernelAnswer,
     #[serde(flatten)]
     estimate: Option<Estimate<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -131,7 +131,7 @@ fn estimate(found: &WeightStatistics) -> String {
 
 /// Whether the draws are exact, for which kernel, and the error of their law.
 fn exactness(question: &Question<'_>, Drawn { drawer, law_error, log_weights, .. }: &Drawn) -> String {
-    let approximate = question.input.kernel().is_some_and(|kernel| kernel.is_approximate());
+    let approximate = question.input.kernel().is_approximate();
     let of_kernel = if approximate { " for the approximate kernel" } else { "" };
     let exactness = format!("{}{of_kernel}", drawer.exactness());
     match law_error {

@@ -112,11 +112,10 @@ fn people_read_how_items_are_compared() {
     let folder = planar();
     let text = |arguments: &str| folder.text(arguments);
     let exact = text(&format!("map {RBF} --k 20 --solver greedy --scores points.csv"));
-    let law =
-        "law       k-DPP, k = 20, from 60 items of 2 dimensions, rbf similarity, scores at diversity 0.5\n";
+    let law = "law       k-DPP, k = 20, from 60 items of 2 dimensions, rbf similarity of bandwidth 0.7000, scores at diversity 0.5\n";
     assert!(exact.contains(&format!("{law}kernel    exact, computed from pairs of items\n")), "{exact}");
     let features = text(&format!("sample {RBF} --k 5 --landmarks 20"));
-    let law = "from 60 items of 2 dimensions, rbf similarity by 20 landmarks\nkernel    approximate";
+    let law = "from 60 items of 2 dimensions, rbf similarity of bandwidth 0.7000 by 20 landmarks\nkernel    approximate";
     assert!(features.contains(law), "{features}");
     let cosine =
         text("infer --features plane.csv --k 2 --similarity cosine --scores points.csv --diversity 1");

@@ -33,10 +33,10 @@ fn csv(features: &Features) -> String {
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("rows.csv", csv(&features()));
-    let labels: String = parts().iter().map(|part| format!("{part}\n")).collect();
-    folder.write("parts.csv", format!("part\n{labels}"));
-    let scores: String = (0..ITEMS).map(|item| format!("{}\n", (1.1 * item as f64).sin())).collect();
-    folder.write("scores.csv", format!("score\n{scores}"));
+    let label = |part: &usize| format!("{part}\n");
+    folder.write("parts.csv", format!("part\n{}", parts().iter().map(label).collect::<String>()));
+    let score = |item: usize| format!("{}\n", (1.1 * item as f64).sin());
+    folder.write("scores.csv", format!("score\n{}", (0..ITEMS).map(score).collect::<String>()));
     folder
 }
 
@@ -141,8 +141,8 @@ fn excluded_items_are_stood_for_unless_told_otherwise() {
 fn every_value_is_by_itself() {
     let folder = folder();
     let users = |item: usize| if item < 6 { "ann" } else { "bob" };
-    let labels: String = (0..ITEMS).map(|item| format!("{},{}\n", item % 3, users(item))).collect();
-    folder.write("both.csv", format!("part,user\n{labels}"));
+    let line = |item: usize| format!("{},{}\n", item % 3, users(item));
+    folder.write("both.csv", format!("part,user\n{}", (0..ITEMS).map(line).collect::<String>()));
     let input = "--features rows.csv --labels both.csv --label-column part --by user";
     let law = "--represent parts --quota 1,1,1";
     let found = folder.json(&format!("map {input} {law} --solver greedy"));
@@ -192,6 +192,35 @@ fn answers_say_how_well_sets_stand_for_the_rest() {
     for words in ["explains", "of the squared length of all rows", "representing parts with exponent 1"] {
         assert!(text.contains(words), "'{words}' is missing in {text}");
     }
+}
+
+/// The bandwidth is stated, and a third of the median distance unless it is given.
+#[test]
+fn bandwidths_and_ridges_are_stated() {
+    let folder = folder();
+    let stated = |options: &str, field: &str| {
+        folder.json(&format!("infer {INPUT} --k 2 {options}"))[field].as_f64().unwrap()
+    };
+    let median = stated("--similarity rbf", "bandwidth");
+    for (options, factor) in [
+        ("--bandwidth median", 1.0),
+        ("--bandwidth median/2.5", 0.4),
+        ("--represent parts", 1.0 / 3.0),
+        ("--represent all --bandwidth median", 1.0),
+    ] {
+        let found = stated(&format!("--similarity rbf {options}"), "bandwidth");
+        assert_abs_diff_eq!(found, factor * median, epsilon = 1e-12);
+    }
+    assert_abs_diff_eq!(stated("--similarity rbf --bandwidth 2", "bandwidth"), 2.0);
+    folder.refuses(&format!("infer {INPUT} --k 2 --similarity rbf --bandwidth median/0"), 2, &["median/0"]);
+    for (options, delta) in [("", 0.01), ("--similarity cosine", 0.01), ("--represent all", 0.01)] {
+        assert_abs_diff_eq!(stated(&format!("{options} --ridge auto"), "ridge"), delta);
+    }
+    let text = folder.text(&format!("map {INPUT} --k 2 --similarity rbf --ridge auto"));
+    assert!(text.contains(&format!("rbf similarity of bandwidth {median:.4}, ridge 0.01")), "{text}");
+    folder.write("long.csv", csv(&Features::from_rows(3, 1, vec![1000.0, 2000.0, 3000.0]).unwrap()));
+    let long = folder.json("sample --features long.csv --k 2 --ridge auto");
+    assert_abs_diff_eq!(long["ridge"].as_f64().unwrap(), 10_000.0);
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn few_items_have_the_ridge_as_features() {
     folder.refuses(
         &format!("sample {input} --k 7"),
         2,
-        &["above the rank", "--ridge 0.01 and --similarity rbf"],
+        &["above the rank", "--ridge auto and --similarity rbf"],
     );
     let law = format!("{input} --ridge 0.1 --quota 3,2,2");
     let drawn = folder.json(&format!("sample {law} --samples 5 --method interpolation"));
@@ -47,30 +47,30 @@ fn ways_beyond_the_rank() {
     let rbf = "--features features.csv --similarity rbf --bandwidth 1 --landmarks";
     let [by_three, best_by_three] = ["sample", "map"].map(|command| format!("{command} {rbf} 3 --k 4"));
     for (command, old, ways) in [
-        ("sample --features features.csv --k 7", "", "--ridge 0.01|--similarity rbf"),
-        ("map --features features.csv --similarity cosine --k 7", "", "--ridge 0.01"),
-        (&by_three[..], "--landmarks 3", "--ridge 0.01|--landmarks 8"),
-        (&best_by_three[..], "--landmarks 3", "--ridge 0.01|--landmarks 8"),
+        ("sample --features features.csv --k 7", "", "--ridge auto|--similarity rbf"),
+        ("map --features features.csv --similarity cosine --k 7", "", "--ridge auto"),
+        (&by_three[..], "--landmarks 3", "--ridge auto|--landmarks 8"),
+        (&best_by_three[..], "--landmarks 3", "--ridge auto|--landmarks 8"),
         (
             "map --features features.csv --scores scores.csv --diversity 0 --k 7",
             "--diversity 0",
-            "--diversity 0.1 --ridge 0.01",
+            "--diversity 0.1 --ridge auto",
         ),
-        ("sample --features line.csv --labels line-labels.csv --quota 2,1", "", "--ridge 0.01"),
-        ("sample --features features.csv --include 0,1,3 --k 3", "", "--ridge 0.01"),
+        ("sample --features line.csv --labels line-labels.csv --quota 2,1", "", "--ridge auto"),
+        ("sample --features features.csv --include 0,1,3 --k 3", "", "--ridge auto"),
         ("infer --kernel kernel.csv --k 3", "", "--ridge"),
         // All items are landmarks already.
         (
             "sample --features line.csv --similarity rbf --bandwidth 1e12 --k 3",
             "",
-            "--ridge 0.01 allows more",
+            "--ridge auto allows more",
         ),
     ] {
         let message = refused(command);
         for way in ways.split('|') {
             assert!(message.contains(way), "{command}: {message}");
             let way = way.strip_suffix(" allows more").unwrap_or(way);
-            let way = if way == "--ridge" { "--ridge 0.1" } else { way };
+            let way = if way == "--ridge" { "--ridge auto" } else { way };
             let is_added = old.is_empty() || way.starts_with("--ridge");
             folder.text(&if is_added { format!("{command} {way}") } else { command.replace(old, way) });
         }

@@ -97,7 +97,7 @@ def select(
     similarity: Literal["cosine", "dot", "rbf"] = "cosine",
     bandwidth: float | None = None,
     landmarks: int | None = None,
-    ridge: float | None = None,
+    ridge: float | Literal["auto"] | None = None,
     represent: Literal["parts", "all"] | None = None,
     representation: float | None = None,
     include: Items | None = None,
@@ -139,10 +139,11 @@ def select(
     similarity
         ``"cosine"``, ``"dot"``, or ``"rbf"``, the Gaussian kernel exp(-|x - y|² / (2 bandwidth²)).
     bandwidth, landmarks
-        For ``"rbf"``: the length scale, by default about the median distance of items; and the number of items that all
-        others are compared with, by default 512 at most. Sets have at most as many items.
+        For ``"rbf"``: the length scale, by default about the median distance of items, and a third of that with `represent`;
+        and the number of items that all others are compared with, by default 512 at most. Sets have at most as many items.
     ridge
-        Added to the similarity of every item with itself, so that sets may have any number of items.
+        Added to the similarity of every item with itself, so that sets may have any number of items; ``"auto"`` for about
+        a hundredth of that similarity.
     represent, representation
         ``"parts"`` lets sets stand for the rest of every part, ``"all"`` for all items: an item counts by how much others
         resemble it, so that sets are representative as well as diverse; diversity alone favours outliers. How much that
@@ -241,9 +242,15 @@ def select(
         if labels is not None and len(sets["labels"]) != len(features):
             raise ValueError(f"there are {len(sets['labels'])} labels for {len(features)} items")
         if similarity == "rbf" and (method != "map" or represent is not None):
+            if bandwidth is None and represent is not None:
+                bandwidth = features.median_distance() / 3
             features = features.rbf(bandwidth, landmarks, progress=report)
+            if ridge == "auto":
+                ridge = 0.01
             similarity = "dot"
         alike = features
+        if ridge == "auto":
+            ridge = 0.01 if similarity == "rbf" else features.suggested_ridge()
         if represent is not None:
             own = sets["labels"] if represent == "parts" else None
             features = alike.represent(own, 1.0 if representation is None else representation, progress=report)

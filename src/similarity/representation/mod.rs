@@ -1,0 +1,246 @@
+//! Rows that stand for the rest of their part.
+
+mod explained;
+mod map;
+
+use faer::Mat;
+
+pub use self::explained::Explained;
+use self::{explained::span, map::Map};
+use crate::{
+    Error, Features, Partition, Result, Subset,
+    data::check_partition,
+    engine::{Engine, Items, Rows, in_double},
+    linalg,
+    parallel::{map_ordered, map_ordered_mut},
+};
+
+/// Parts whose maps are in memory at a time.
+const PARTS: usize = 16;
+/// Rows that are mapped by one task, if there are few parts.
+const RUN: usize = 1 << 12;
+/// The least number of tasks, of many rows.
+const TASKS: usize = 64;
+
+/// How the rows of every part lie: maps rows so that those which many others resemble become long, and tells how much
+/// of all rows a set explains.
+///
+/// A determinant of rows as they are asks for diversity alone, and is largest for outliers. With rows
+///
+/// ```text
+/// b_i = c_l G_l^(ρ/2) a_i,   G_l = Σ_{t∈P_l} a_t a_tᵀ,   c_l² Σ_{t∈P_l} ‖G_l^(ρ/2) a_t‖² = Σ_{t∈P_l} ‖a_t‖²
+/// ```
+///
+/// the kernel within part l is, but for the factor, its own power K_l^(1+ρ). For ρ = 1,
+///
+/// ```text
+/// b_i · b_j ∝ Σ_{t∈P_l} K_it K_tj:
+/// ```
+///
+/// an item counts by its similarities to all items of its part, items in dense regions count most, and near-duplicates
+/// still repel each other, as do parts. A draw of k items of one part, with ρ = 1 and neither scores nor a ridge, is
+/// volume sampling of the columns of K_l: E ‖K_l − Π_S K_l‖²_F is at most k + 1 times that of the best approximation of
+/// rank k. There is no such theorem for several parts together, or for the best set.
+///
+/// Equal rows of one part stay equal, and those of different parts become different: copies of an item
+/// ([`LabelCopies`](crate::data::LabelCopies)) need a partition of one part, or a set may hold an item twice.
+///
+/// Mapped rows are features as any others: every model, sampler, solver and engine takes them. Similarities come first
+/// ([`with_unit_rows`](Features::with_unit_rows), [`Rbf`](super::Rbf)), scores and ridges after the map.
+///
+/// # Shapes
+/// From m×n to m×n. Memory: 8pn² bytes, and 8mn for mapped rows.
+///
+/// # Cost
+/// One pass over the rows (mn² operations). Mapping takes another one (2mn²), and an eigen-decomposition for every part,
+/// about 10n³.
+///
+/// # Numerics
+/// In f64. The map is that of a Gram matrix within nε of its largest eigenvalue, so directions in which a part has less
+/// than 1e-8 of its longest direction count as having that much. Rows keep their rank in exact arithmetic; in f64, the
+/// more of ρ, the fewer directions of a part can be told from rounding, and laws refuse more items than these.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Engine, Features, KDpp, Partition, Subset, map::{Greedy, Solver}, similarity::Representation};
+/// // Two clusters and an outlier.
+/// let rows = vec![1.0, 0.0, 0.9, 0.1, 1.0, 0.1, 0.0, 1.0, 0.1, 0.9, 0.1, 1.0, -1.1, 1.1];
+/// let features = Features::from_rows(7, 2, rows)?;
+/// let engine = Engine::cpu();
+/// let all = Representation::new(&features, &Partition::of([0; 7])?, &engine)?;
+/// let best = |features: &Features| Greedy::default().solve(&KDpp::new(features, 1)?, &engine);
+/// assert_eq!(best(&features)?.subset.as_slice(), [6]);
+/// assert_ne!(best(&all.features(1.0, &engine)?)?.subset.as_slice(), [6]);
+/// let pair = Subset::new(vec![0, 3], 7)?;
+/// assert!((all.explained(&pair)? - 1.0).abs() < 1e-12);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Deshpande, Rademacher, Vempala and Wang, *Matrix approximation and projective clustering via volume sampling* (2006),
+/// theorem 1.3, for ρ = 1.
+#[derive(Clone, Debug)]
+pub struct Representation {
+    features: Features,
+    partition: Partition,
+    parts: Vec<Gram>,
+    /// The sum of all parts.
+    whole: Gram,
+}
+
+/// s² G of some rows.
+#[derive(Clone, Debug)]
+struct Gram {
+    matrix: Mat<f64>,
+    /// s, a power of two.
+    scale: f64,
+}
+
+impl Representation {
+    /// Of all items of every part. With a partition of one part, every item stands for all others.
+    ///
+    /// # Errors
+    /// [`Error::LabelCount`] for a partition of other items; those of the engine.
+    pub fn new(features: &Features, partition: &Partition, engine: &Engine) -> Result<Self> {
+        Self::without(features, partition, &[], engine)
+    }
+
+    /// Of the items of every part but those excluded, which need not be stood for.
+    ///
+    /// # Errors
+    /// [`Error::ItemOutOfRange`]; those of [`new`](Self::new).
+    pub fn without(
+        features: &Features,
+        partition: &Partition,
+        excluded: &[usize],
+        engine: &Engine,
+    ) -> Result<Self> {
+        check_partition(features, partition)?;
+        let items = features.items();
+        if let Some(&item) = excluded.iter().find(|&&item| item >= items) {
+            return Err(Error::ItemOutOfRange { item, items });
+        }
+        let mut is_left = vec![true; items];
+        excluded.iter().for_each(|&item| is_left[item] = false);
+        let left =
+            |part: usize| partition.members(part).iter().copied().filter(|&item| is_left[item as usize]);
+        let listed: Vec<Vec<u32>> = match excluded {
+            [] => Vec::new(),
+            _ => (0..partition.parts()).map(|part| left(part).collect()).collect(),
+        };
+        let of_part = |part: usize| {
+            listed.get(part).map_or_else(|| Items::of_part(partition, part), |items| Items::Listed(items))
+        };
+        let rows = Rows::scaled(features, (0..partition.parts()).map(of_part).collect());
+        let matrices = in_double(engine).part_grams(&rows, None)?;
+        let grams = matrices.into_iter().zip(rows.scales());
+        let parts: Vec<Gram> = grams.map(|(matrix, scale)| Gram { matrix, scale }).collect();
+        let whole = Gram::sum(&parts, features.dims());
+        Ok(Self { features: features.clone(), partition: partition.clone(), parts, whole })
+    }
+
+    /// Rows that stand for their part, b_i = c_l G_l^(ρ/2) a_i. With ρ = 0 they are as they were; the more, the less
+    /// diversity counts.
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`] for a ρ that is negative or not finite; [`Error::Eigen`];
+    /// [`Error::Ended`] from an engine under a watch.
+    pub fn features(&self, rho: f64, engine: &Engine) -> Result<Features> {
+        // False for NaN.
+        if !(rho >= 0.0 && rho.is_finite()) {
+            return Err(Error::NotPositive { what: "the exponent of the representation", value: rho });
+        }
+        if rho == 0.0 {
+            return Ok(self.features.clone());
+        }
+        let (items, dims, parts) = (self.features.items(), self.features.dims(), self.partition.parts());
+        let (unweighted, mut values) = (self.features.unweighted(), vec![0.0; items * dims]);
+        let mut longest = 0.0_f64;
+        for first in (0..parts).step_by(PARTS) {
+            let maps = map_ordered(PARTS.min(parts - first), |at| {
+                let part = first + at;
+                let rows = Rows::scaled(&unweighted, vec![Items::of_part(&self.partition, part)]);
+                let map = Map::new(&self.parts[part], rho, rows.scales()[0])?;
+                // Nothing else has coordinates to agree on: those of eigenvectors keep the digits of short directions.
+                Ok(if parts == 1 { map.rotated() } else { map })
+            });
+            let maps = maps.into_iter().collect::<Result<Vec<Map>>>()?;
+            longest = maps.iter().map(Map::most).fold(longest, f64::max);
+            self.write((&maps, first), &unweighted, &mut values, engine)?;
+        }
+        let mapped = Features::from_rows(items, dims, values)?;
+        let residual = self.features.residual().map(|residual| {
+            let lengths = (0..items).map(|item| linalg::norm(mapped.row(item).into_iter()));
+            let shortest = lengths.filter(|&length| length > 0.0).fold(f64::INFINITY, f64::min);
+            // The derivative of x^(1+ρ), and as much again for parts that are mapped differently.
+            residual.amplified(2.0 * (1.0 + rho) * longest * longest, shortest)
+        });
+        mapped.with_residual(residual).weighted_as(&self.features, 0..items)
+    }
+
+    /// Writes the rows of some parts, from one on, to their places.
+    fn write(
+        &self,
+        (maps, first): (&[Map], usize),
+        rows: &Features,
+        values: &mut [f64],
+        engine: &Engine,
+    ) -> Result<()> {
+        let (items, dims) = (rows.items(), rows.dims());
+        let run = (RUN * self.partition.parts().div_ceil(PARTS)).min((items / TASKS).max(RUN));
+        let tasks = map_ordered_mut(values.chunks_mut(run * dims).collect(), |task, out: &mut [f64]| {
+            let start = task * run;
+            for (map, part) in maps.iter().zip(first..) {
+                let members = self.partition.members(part);
+                let before = |end: usize| members.partition_point(|&item| (item as usize) < end);
+                let own = &members[before(start)..before(start + run)];
+                engine.proceed_after(own.len())?;
+                map.write(rows, own, start, out);
+            }
+            Ok(())
+        });
+        tasks.into_iter().collect()
+    }
+
+    /// How well a set stands for all rows: their share of squared length that it explains.
+    ///
+    /// # Cost
+    /// 2n²|S| operations.
+    ///
+    /// # Errors
+    /// [`Error::ItemOutOfRange`].
+    pub fn explained(&self, subset: &Subset) -> Result<f64> {
+        Ok(self.whole.share(&span(&self.features, subset)?))
+    }
+
+    /// The same also for the rows of every part.
+    ///
+    /// # Cost
+    /// 2pn²|S| operations.
+    ///
+    /// # Errors
+    /// [`Error::ItemOutOfRange`].
+    pub fn explained_by_part(&self, subset: &Subset) -> Result<Explained> {
+        let basis = span(&self.features, subset)?;
+        let by_part = self.parts.iter().map(|part| part.share(&basis)).collect();
+        Ok(Explained { total: self.whole.share(&basis), by_part })
+    }
+}
+
+/// The scale of the longest rows.
+fn unit(scales: impl IntoIterator<Item = f64>) -> f64 {
+    scales.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+impl Gram {
+    /// The sum over all parts, in units of the longest rows.
+    fn sum(parts: &[Self], dims: usize) -> Self {
+        let scale = unit(parts.iter().map(|part| part.scale));
+        let mut matrix = Mat::zeros(dims, dims);
+        for part in parts {
+            matrix += faer::Scale((scale / part.scale).powi(2)) * &part.matrix;
+        }
+        Self { matrix, scale }
+    }
+}

@@ -7,7 +7,8 @@ use partition_dpp::{
 
 use super::{
     Conditions, Input, InputArguments, Scored,
-    weighing::{Represented, Similar, StandsFor},
+    choices::Represented,
+    weighing::{Similar, StandsFor},
 };
 use crate::{failure::Failure, memory::Limit};
 

@@ -3,6 +3,7 @@
 mod approximation;
 mod arguments;
 mod cache;
+mod choices;
 mod columns;
 mod conditions;
 mod csv;
@@ -35,6 +36,7 @@ use pdpp_plot::ImageShape;
 pub(crate) use self::{
     approximation::KernelAnswer,
     arguments::InputArguments,
+    choices::suggested_ridge,
     conditions::{ConditionArguments, Conditions},
     groups::Groups,
     table::Table,
@@ -48,7 +50,7 @@ use self::{
 pub(crate) use self::{
     ids::Id,
     law_rows::{MOST_WITH_RIDGE, too_many_for},
-    weighing::{Comparison, Scored, Similarity, Worth, suggested_ridge},
+    weighing::{Comparison, Scored, Similarity, Worth},
 };
 use crate::{
     failure::Failure,

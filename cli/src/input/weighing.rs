@@ -12,13 +12,14 @@ use serde::Serialize;
 use super::{
     Reading,
     cache::{self, Origin},
+    choices::{Represented, Ridge, Width, exponent, ridge, width},
 };
 use crate::{
     failure::Failure,
     interrupt,
     memory::Use,
     output::{self, numbers::significant},
-    parse::{positive, within},
+    parse::within,
     progress::Progress,
 };
 
@@ -114,52 +115,6 @@ pub(crate) enum Similarity {
     Cosine,
     /// The Gaussian exp(-|x - y|^2 / (2 h^2)) of the distance of the rows, by approximate features where --landmarks says.
     Rbf,
-}
-
-/// The length scale of a Gaussian kernel.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Width {
-    /// The median distance divided by this number.
-    MedianOver(f64),
-    Exactly(f64),
-}
-
-/// What is added to the similarity of every item with itself.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Ridge {
-    Auto,
-    Exactly(f64),
-}
-
-impl Ridge {
-    /// The number; about a hundredth of the similarity of an item with itself by default.
-    pub(super) fn of(self, similarity: Similarity, features: &Features) -> f64 {
-        match self {
-            Self::Auto => suggested_ridge(similarity, features),
-            Self::Exactly(delta) => delta,
-        }
-    }
-}
-
-/// About a hundredth of the similarity of an item with itself.
-pub(crate) fn suggested_ridge(similarity: Similarity, features: &Features) -> f64 {
-    // Rows may be those that a Gaussian kernel compares.
-    if similarity == Similarity::Rbf { 0.01 } else { features.suggested_ridge() }
-}
-
-/// What sets stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Represented {
-    /// Every part by itself.
-    Parts,
-    /// All items together.
-    All,
-}
-
-impl fmt::Display for Represented {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
-    }
 }
 
 /// Rows whose dot products are the similarity.
@@ -398,28 +353,6 @@ pub(crate) struct Worth {
     pub(crate) score_total: f64,
     /// (1 − D) · `score_total` + D · `log_det_similarity`.
     pub(crate) objective: f64,
-}
-
-fn width(text: &str) -> Result<Width, String> {
-    match text.strip_prefix("median") {
-        Some("") => Ok(Width::MedianOver(1.0)),
-        Some(rest) => {
-            let number = rest.strip_prefix('/').and_then(|number| positive(number).ok());
-            number
-                .map(Width::MedianOver)
-                .ok_or_else(|| format!("'{text}' is not median over a number, as in median/3"))
-        }
-        None => positive(text).map(Width::Exactly),
-    }
-}
-
-fn ridge(text: &str) -> Result<Ridge, String> {
-    if text == "auto" { Ok(Ridge::Auto) } else { positive(text).map(Ridge::Exactly) }
-}
-
-fn exponent(text: &str) -> Result<f64, String> {
-    let number = text.trim().parse().ok().filter(|number: &f64| *number >= 0.0 && number.is_finite());
-    number.ok_or_else(|| format!("'{text}' is not a number from 0 on"))
 }
 
 fn landmarks(text: &str) -> Result<usize, String> {

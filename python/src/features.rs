@@ -105,7 +105,7 @@ impl Features {
         interruptible(py, None, |_| Bandwidth::Median.of(&self.rows))?.or_raise()
     }
 
-    /// A small ridge: a power of ten, about a hundredth of the mean squared length of rows.
+    /// A small ridge: a power of ten, at most a hundredth of the mean squared length of the first thousand rows.
     fn suggested_ridge(&self) -> f64 {
         self.rows.suggested_ridge()
     }

@@ -103,6 +103,22 @@ def test_an_automatic_ridge_is_a_hundredth(data, method):
         assert found.tolist() == expected.tolist() and found.log_det == expected.log_det
 
 
+@pytest.mark.parametrize("similarity", ["cosine", "rbf"])
+def test_ridges_are_added_to_the_mapped_kernel(data, similarity):
+    rows, labels = data
+    features = pdpp.Features(rows)
+    if similarity == "cosine":
+        alike = features.with_unit_rows()
+    else:
+        alike = features.rbf(features.median_distance() / 3)
+    mapped = alike.represent(labels)
+    expected = pdpp.KernelModel(mapped, k=7, similarity="dot", ridge=0.1).solve("greedy")
+    options = {"k": 7, "labels": labels, "represent": "parts", "ridge": 0.1, "similarity": similarity}
+    found = pdpp.select(rows, method="map", solver="greedy", **options)
+    assert found.tolist() == expected.indices.tolist() and found.log_det == pytest.approx(expected.log_det)
+    assert len(pdpp.select(rows, **options)) == 7
+
+
 def test_refusals(data):
     rows, labels = data
     for wrong, words in [

@@ -284,11 +284,16 @@ impl Residual {
         }
     }
 
-    /// That of other rows, of which none but zeros is shorter than `shortest`, where ‖K − A Aᵀ‖ becomes at most `factor`
-    /// times as large.
-    pub(crate) fn amplified(self, factor: f64, shortest: f64) -> Self {
-        let relative = factor * self.relative * (self.size / shortest).powi(2);
-        Self { relative, size: shortest, ..self }
+    /// That of other rows, given after those that they were, where K − A Aᵀ becomes at most `factor` times as large.
+    pub(crate) fn amplified(self, factor: f64, rows: impl Iterator<Item = (Vec<f64>, Vec<f64>)>) -> Self {
+        // The same but for the sizes of the rows.
+        let unit = Self { relative: 1.0, ..self };
+        let ratio = |(before, after): (Vec<f64>, Vec<f64>)| {
+            let is_zero = before.iter().all(|x| x.abs() <= 0.0);
+            if is_zero { 1.0 } else { unit.root_of_row(&before) / unit.root_of_row(&after) }
+        };
+        let shortened = rows.map(ratio).fold(1.0, f64::max);
+        Self { relative: factor * shortened * shortened * self.relative, ..self }
     }
 
     /// `relative` times the square of the size of a row of A.

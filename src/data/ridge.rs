@@ -57,7 +57,7 @@ impl Features {
 }
 
 impl Features {
-    /// A small ridge: a power of ten, about a hundredth of the mean squared length of the first thousand rows.
+    /// A small ridge: the largest power of ten up to a hundredth of the mean squared length of the first thousand rows.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {

@@ -7,8 +7,8 @@ use oracles::{
     stats,
 };
 use partition_dpp::{
-    Dpp, Engine, Error, Features, Inference, KDpp, Method, Partition, PartitionDpp, Quota, RidgeDpp, Subset,
-    similarity::Representation,
+    Dpp, Engine, Error, Features, Inference, KDpp, Kernel, Method, Partition, PartitionDpp, Quota, RidgeDpp,
+    Subset, similarity::Representation,
 };
 
 /// A known answer of features, with the groups that are represented.
@@ -324,6 +324,60 @@ fn sets_explain_their_span() {
     assert!(matches!(representation.explained(&beyond), Err(Error::ItemOutOfRange { item: 50, items: 40 })));
 }
 
+#[test]
+fn wide_rows_are_made_square() {
+    let (items, dims, groups) = (8, 30, [0, 1, 1, 0, 1, 0, 0, 1]);
+    let rows = normals(items * dims, 11);
+    let features = Features::from_rows(items, dims, rows.clone()).unwrap();
+    let mapped = mapped(&features, &groups, 1.0);
+    assert_eq!(mapped.dims(), items);
+    let rows: Vec<Vec<f64>> = rows.chunks_exact(dims).map(<[f64]>::to_vec).collect();
+    let law = Minors::of_represented(&rows, &groups, 1, |_| true).law(|set| set.count_ones() == 3).unwrap();
+    let gap = gap(&KDpp::new(&mapped, 3).unwrap().inference(&Engine::cpu()).unwrap(), &law, items);
+    assert!(gap < 1e-10, "{gap:e}");
+}
+
+/// The factor of a kernel, whose error is that of the answers.
+#[test]
+fn kernels_become_their_squares() {
+    let case = enumerable_cases().into_iter().find(|case| case.name == "dense-kernel").unwrap();
+    let items = case.items();
+    let square = |i: usize, j: usize| (0..items).map(|t| case.rows[i][t] * case.rows[t][j]).sum::<f64>();
+    let trace = |of: &dyn Fn(usize) -> f64| (0..items).map(of).sum::<f64>();
+    let factor = trace(&|i| case.rows[i][i]) / trace(&|i| square(i, i));
+    let rows: Vec<Vec<f64>> =
+        (0..items).map(|i| (0..items).map(|j| factor * square(i, j)).collect()).collect();
+    let law = Minors::of_kernel(&rows).law(|set| set.count_ones() == 2).unwrap();
+    let mapped = mapped(&case.features(), &vec![0; items], 1.0);
+    let inference = KDpp::new(&mapped, 2).unwrap().inference(&Engine::cpu()).unwrap();
+    let gap = gap(&inference, &law, items);
+    assert!(gap < 1e-9, "{gap:e}");
+    let stated = inference.log_partition_function().error;
+    assert!((inference.log_partition_function().value - law.log_z()).abs() <= stated, "{stated:e}");
+}
+
+/// Of a kernel whose parts differ in variance, every part keeps the error of its own size.
+#[test]
+fn small_parts_of_kernels_are_not_lost() {
+    let variances = [1.0, 1.0, 1e-16, 1e-16];
+    let entry = |i: usize, j: usize| {
+        let correlation: f64 = if i == j { 1.0 } else { 0.3 };
+        correlation * f64::sqrt(variances[i] * variances[j])
+    };
+    let kernel: Vec<f64> = (0..16).map(|at| entry(at / 4, at % 4)).collect();
+    let features = Kernel::from_dense(4, &kernel).unwrap().features().clone();
+    let partition = Partition::from_labels(&[0, 0, 1, 1]).unwrap();
+    let mapped = mapped(&features, &[0, 0, 1, 1], 1.0);
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
+    let inference =
+        PartitionDpp::new(&mapped, &partition, &quota).unwrap().inference(&Engine::cpu()).unwrap();
+    let marginals = inference.inclusion_probabilities().unwrap();
+    assert!(
+        marginals.value.iter().all(|p| (p - 0.5).abs() < 1e-6) && marginals.error < 1e-6,
+        "{marginals:?}"
+    );
+}
+
 /// Parts of very different magnitudes, and rows of zeros.
 #[test]
 fn magnitudes_do_not_matter() {
@@ -336,6 +390,13 @@ fn magnitudes_do_not_matter() {
     let by_rows = features.explained(&Subset::new(vec![0], 5).unwrap(), &partition, &Engine::cpu()).unwrap();
     assert!(explained.by_part[0] > 0.3 && explained.by_part[2] > 0.999, "{explained:?}");
     assert!((explained.total - by_rows.total).abs() < 1e-12 && explained.total < 1.0);
+    // Tiny rows beside a part of zeros.
+    let tiny = Features::from_rows(3, 2, vec![1e-200, 0.0, 0.0, 3e-200, 0.0, 0.0]).unwrap();
+    let parts = Partition::from_labels(&[0, 0, 1]).unwrap();
+    let first = Subset::new(vec![0], 3).unwrap();
+    let by_grams = Representation::new(&tiny, &parts, &Engine::cpu()).unwrap().explained(&first).unwrap();
+    let by_rows = tiny.explained(&first, &parts, &Engine::cpu()).unwrap().total;
+    assert!((by_grams - 0.1).abs() < 1e-12 && (by_rows - 0.1).abs() < 1e-12, "{by_grams}, {by_rows}");
     let mapped = representation.features(1.0, &Engine::cpu()).unwrap();
     let largest = |item| mapped.row(item).into_iter().fold(0.0, |most, x: f64| x.abs().max(most));
     assert!((1e-181..1e-179).contains(&largest(0)) && (1e149..1e152).contains(&largest(3)));

@@ -58,7 +58,7 @@ impl Problems<'_> {
         } else if !self.input.is_of_rows() {
             Some("rows that are compared by their products, without a ridge, where diversity counts".into())
         } else if self.input.comparison.stands_for.is_some() {
-            Some("rows that stand for themselves, without --represent".into())
+            Some("rows as they are, without --represent".into())
         } else if largest > MOST {
             Some(format!("at most {MOST} items of a value, and one has {largest}"))
         } else {

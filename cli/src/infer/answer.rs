@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Estimate, Subset, engine::EngineInfo, similarity::Explained};
+use partition_dpp::{Estimate, Subset, engine::EngineInfo};
 
-use crate::estimates::Draws;
+use crate::{estimates::Draws, input::Explained};
 
 /// Probabilities under a law. Errors of estimates are standard errors.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Inferred {
     /// ln Pr of each set.
     pub(crate) log_probs: Vec<Estimate<f64>>,
     /// How well each set stands for all rows, and those of every part; `None` where rows are copies of items.
-    pub(crate) explained: Option<Vec<Explained>>,
+    pub(crate) explained: Option<Explained>,
     /// What estimates tell besides; `None` where probabilities are exact.
     pub(crate) estimated: Option<Estimated>,
     pub(crate) engine: EngineInfo,

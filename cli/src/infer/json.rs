@@ -67,10 +67,10 @@ struct EstimatedAnswer<'a> {
 struct Common<'a> {
     /// Of every set: the share of the squared length of all rows that it explains.
     #[serde(skip_serializing_if = "Option::is_none")]
-    explained: Option<Vec<f64>>,
+    explained: Option<&'a [f64]>,
     /// Of every set and part.
     #[serde(skip_serializing_if = "Option::is_none")]
-    explained_by_part: Option<Vec<&'a [f64]>>,
+    explained_by_part: Option<&'a [Vec<f64>]>,
     #[serde(flatten)]
     kernel: KernelAnswer,
     #[serde(flatten)]
@@ -83,12 +83,9 @@ impl<'a> Common<'a> {
         let precision = inferred.engine.precision.to_string();
         let engine = EngineAnswer::from(&inferred.engine).because(inferred.engine_reason.as_deref());
         let shares = inferred.explained.as_ref();
-        let parts = question.input.partition.is_some();
         Self {
-            explained: shares.map(|sets| sets.iter().map(|set| set.total).collect()),
-            explained_by_part: shares
-                .filter(|_| parts)
-                .map(|sets| sets.iter().map(|set| &set.by_part[..]).collect()),
+            explained: shares.map(|shares| &shares.total[..]),
+            explained_by_part: shares.and_then(|shares| shares.by_part.as_deref()),
             kernel: question.input.kernel(),
             engine,
             precision,

@@ -11,16 +11,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use partition_dpp::{
-    Engine, Inference, Law, Subset, Watch, data::LabelCopies, engine::Task, similarity::Explained,
-};
+use partition_dpp::{Engine, Inference, Law, Subset, Watch, data::LabelCopies, engine::Task};
 
 use self::answer::Inferred;
 pub(crate) use self::arguments::InferArguments;
 use crate::{
     compute::{self, OpenEngine},
     failure::Failure,
-    input::{Input, Reading, sets, too_many_for},
+    input::{Input, Reading, Shares, sets, too_many_for},
     interrupt,
     law::{LawRequest, Question, RIDGE_ADVICE},
     memory::{Limit, Use},
@@ -70,7 +68,10 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
         }
     };
     (inferred.time, inferred.engine_reason) = (started.elapsed(), reason);
-    inferred.explained = explained(&input, &inferred.sets)?;
+    // Sets of items are not sets of copies.
+    if !inferred.sets.is_empty() && input.copies.is_none() {
+        inferred.explained = input.explained(&inferred.sets, Shares::ByPart, &watch)?;
+    }
     progress.finish();
     // From here on Ctrl-C and the time limit no longer suppress the answer.
     interrupt::flag();
@@ -98,13 +99,4 @@ fn inferred(
     let (engine_reason, time) = (None, Duration::ZERO);
     let explained = None;
     Ok(Inferred { log_z, marginals, sets, log_probs, explained, estimated, engine, engine_reason, time })
-}
-
-/// How well every set stands for all rows; `None` without sets, and where rows are copies of items.
-fn explained(input: &Input, sets: &[Subset]) -> Result<Option<Vec<Explained>>, Failure> {
-    if sets.is_empty() || input.copies.is_some() {
-        return Ok(None);
-    }
-    let Some(rows) = input.representation(&Engine::cpu())? else { return Ok(None) };
-    Ok(Some(sets.iter().map(|set| rows.explained_by_part(set)).collect::<Result<_, _>>()?))
 }

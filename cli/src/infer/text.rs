@@ -97,7 +97,7 @@ fn sets(Inferred { sets, log_probs, explained, .. }: &Inferred) -> String {
         let log_text = if log.is_infinite() { "–∞".into() } else { format!("{log:.6}") };
         let items = if set.is_empty() { "–".into() } else { set.to_string() };
         let cells = [right(number), Cell::new(items), right(log_text), right(probability_of_log(log))];
-        let share = explained.as_ref().map(|sets| right(format!("{:.3}", sets[number].total)));
+        let share = explained.as_ref().map(|shares| right(format!("{:.3}", shares.total[number])));
         table.add_row(cells.into_iter().chain(share).collect::<Vec<_>>());
     }
     format!("{}\n{}", table.trim_fmt(), more(sets.len()))

@@ -40,7 +40,8 @@ pub(super) struct Origin {
     dims: usize,
     /// A hash of all rows.
     rows: String,
-    bandwidth: f64,
+    /// None in files of versions that took the median distance without computing it first.
+    bandwidth: Option<f64>,
     landmarks: usize,
     /// That landmarks are drawn with.
     seed: u64,
@@ -65,7 +66,7 @@ impl Origin {
             items: rows.items(),
             dims: rows.dims(),
             rows: hash_of(rows, 1),
-            bandwidth,
+            bandwidth: Some(bandwidth),
             landmarks,
             seed: 0,
         }

@@ -24,7 +24,7 @@ pub(crate) enum Ridge {
 }
 
 impl Ridge {
-    /// The number; about a hundredth of the similarity of an item with itself by default.
+    /// The number; at most a hundredth of the similarity of an item with itself by default.
     pub(super) fn of(self, similarity: Similarity, features: &Features) -> f64 {
         match self {
             Self::Auto => suggested_ridge(similarity, features),
@@ -33,7 +33,7 @@ impl Ridge {
     }
 }
 
-/// About a hundredth of the similarity of an item with itself.
+/// A power of ten, at most a hundredth of the similarity of an item with itself.
 pub(crate) fn suggested_ridge(similarity: Similarity, features: &Features) -> f64 {
     // Rows may be those that a Gaussian kernel compares.
     if similarity == Similarity::Rbf { 0.01 } else { features.suggested_ridge() }

@@ -1,9 +1,10 @@
 //! The rows that a law is over: those of the similarity, mapped to stand for others, with a ridge and with scores.
 
 use partition_dpp::{
-    Engine, Features, Partition, Subset,
-    similarity::{Bandwidth, DotKernel, Explained, KernelFunction, RbfKernel, Representation},
+    Engine, Error, Features, Partition, Subset, Watch,
+    similarity::{Bandwidth, DotKernel, KernelFunction, RbfKernel, Representation},
 };
+use rayon::prelude::*;
 
 use super::{
     Conditions, Input, InputArguments, Scored,
@@ -15,21 +16,25 @@ use crate::{failure::Failure, memory::Limit};
 /// Up to this many items the ridge is a feature of every row; of more, laws are mixtures that need no such features.
 pub(crate) const MOST_WITH_RIDGE: usize = 1000;
 
+/// The shares of squared length that sets explain.
+#[derive(Debug)]
+pub(crate) struct Explained {
+    /// Of all rows.
+    pub(crate) total: Vec<f64>,
+    /// Of the rows of every part, where there are labels and that is wanted.
+    pub(crate) by_part: Option<Vec<Vec<f64>>>,
+}
+
+/// Which of these are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shares {
+    OfAll,
+    ByPart,
+}
+
 /// Refuses what is only for features that have the ridge.
 pub(crate) fn too_many_for(what: &str) -> Failure {
     Failure::Arguments(format!("--ridge with {what} takes at most {MOST_WITH_RIDGE} items"))
-}
-
-/// Refuses a map of copies that no longer repel each other, and mapped rows that do not fit into memory.
-pub(super) fn check_map(arguments: &InputArguments, similar: &Similar, limit: Limit) -> Result<(), Failure> {
-    let Some(StandsFor { what, .. }) = similar.comparison.stands_for else { return Ok(()) };
-    if arguments.multi_label && what == Represented::Parts {
-        let sentence = "--represent parts would choose an item for several of its labels: with --multi-label take \
-                        --represent all";
-        return Err(Failure::Arguments(sentence.into()));
-    }
-    let (items, dims) = (similar.features.items() as u64, similar.features.dims() as u64);
-    limit.check(8 * items * dims, || format!("the rows of {items} items are mapped to stand for others"))
 }
 
 /// The rows with the ridge that is asked for, and the ridge if it stays apart from them.
@@ -59,6 +64,26 @@ pub(super) fn ridged(
 }
 
 impl Input {
+    /// Refuses a map of copies that no longer repel each other, and one that does not fit into memory.
+    pub(super) fn check_map(self, limit: Limit) -> Result<Self, Failure> {
+        let Some(StandsFor { what, .. }) = self.comparison.stands_for else { return Ok(self) };
+        if self.copies.is_some() && what == Represented::Parts {
+            let sentence = "--represent parts would choose an item for several of its labels: with --multi-label take \
+                            --represent all";
+            return Err(Failure::Arguments(sentence.into()));
+        }
+        let (items, rank) = (self.features.items() as u64, self.rank() as u64);
+        let parts = if what == Represented::All { 1 } else { self.parts() as u64 };
+        // Sums of every part, and the maps of some of them, with working copies.
+        let squares = 8_u64.saturating_mul(parts + 4 * parts.min(16)).saturating_mul(rank * rank);
+        limit.check(squares.saturating_add(8 * items * rank), || {
+            format!(
+                "{items} rows of {rank} numbers, and products of these in {parts} parts, stand for others"
+            )
+        })?;
+        Ok(self)
+    }
+
     /// The rows of a law. Kernels of pairs and laws with a ridge apart have scores of their own.
     pub(crate) fn rows_of_law(&self, conditions: &Conditions, engine: &Engine) -> Result<Features, Failure> {
         let rows = self.mapped(conditions, engine)?;
@@ -93,22 +118,52 @@ impl Input {
         Ok(Partition::of((0..self.features.items()).map(|_| "all"))?)
     }
 
-    /// What tells of many sets how well they stand for all rows, and for those of every part; `None` for a kernel of pairs.
-    pub(crate) fn representation(&self, engine: &Engine) -> Result<Option<Representation>, Failure> {
-        if self.comparison.is_of_pairs() {
-            return Ok(None);
-        }
-        let partition = self.partition.clone().map_or_else(|| self.one_part(), Ok)?;
-        Ok(Some(Representation::new(&self.features, &partition, engine)?))
+    /// Number of parts; 1 without labels.
+    fn parts(&self) -> usize {
+        self.partition.as_ref().map_or(1, Partition::parts)
     }
 
-    /// How well a set stands for all rows, and for those of every part; `None` for a kernel of pairs.
-    pub(crate) fn explained(&self, subset: &Subset, engine: &Engine) -> Result<Option<Explained>, Failure> {
-        if self.comparison.is_of_pairs() {
+    /// The most dimensions that rows can span.
+    fn rank(&self) -> usize {
+        self.features.items().min(self.features.dims())
+    }
+
+    /// How well sets stand for all rows, and for those of every part if that is wanted; `None` for a kernel of pairs, and once
+    /// the watch has ended the work.
+    pub(crate) fn explained(
+        &self,
+        subsets: &[Subset],
+        shares: Shares,
+        watch: &Watch,
+    ) -> Result<Option<Explained>, Failure> {
+        if self.comparison.is_of_pairs() || watch.check().is_err() {
             return Ok(None);
         }
-        let partition = self.partition.clone().map_or_else(|| self.one_part(), Ok)?;
-        Ok(Some(self.features.explained(subset, &partition, engine)?))
+        let partition = match (shares, &self.partition) {
+            (Shares::ByPart, Some(partition)) => partition.clone(),
+            _ => self.one_part()?,
+        };
+        let engine = Engine::cpu().watched(watch);
+        // Sums over the rows, unless they take more memory than the rows, or more time than they save.
+        let are_small = partition.parts() * self.rank() <= self.features.items();
+        let found = if are_small && subsets.len() > 1 {
+            Representation::new(&self.features, &partition, &engine).and_then(|sums| {
+                let of_set = |subset| {
+                    watch.check()?;
+                    sums.explained_by_part(subset)
+                };
+                subsets.par_iter().map(of_set).collect::<Result<Vec<_>, Error>>()
+            })
+        } else {
+            subsets.iter().map(|subset| self.features.explained(subset, &partition, &engine)).collect()
+        };
+        let found = match found {
+            Err(Error::Ended(_)) => return Ok(None),
+            found => found?,
+        };
+        let (total, by_part) = found.into_iter().map(|one| (one.total, one.by_part)).unzip();
+        let by_part = (self.partition.is_some() && shares == Shares::ByPart).then_some(by_part);
+        Ok(Some(Explained { total, by_part }))
     }
 
     /// The kernel of pairs of rows, if it is more than dot products of features.

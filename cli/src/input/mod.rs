@@ -49,7 +49,7 @@ use self::{
 };
 pub(crate) use self::{
     ids::Id,
-    law_rows::{MOST_WITH_RIDGE, too_many_for},
+    law_rows::{Explained, MOST_WITH_RIDGE, Shares, too_many_for},
     weighing::{Comparison, Scored, Similarity, Worth},
 };
 use crate::{
@@ -147,16 +147,17 @@ impl Input {
         let (partition, copies, images) = (None, None, None);
         let input =
             Self { given, features, partition, copies, images, ids, scored, kernel_error, comparison, ridge };
-        let Some(source) = arguments.label_source()? else { return Ok(input) };
+        let Some(source) = arguments.label_source()? else { return input.check_map(reading.limit) };
         if arguments.multi_label {
             let copies = multi_label::read(&source.files[0], source.name)?;
             check_count(&input.features, files, ("labels", copies.items()), source.files)?;
             let (features, partition) = (copies.features(&input.features)?, copies.partition().clone());
-            return Ok(Self { features, partition: Some(partition), copies: Some(copies), ..input });
+            let input = Self { features, partition: Some(partition), copies: Some(copies), ..input };
+            return input.check_map(reading.limit);
         }
         let partition = labels::read(source, input.features.items())?;
         check_count(&input.features, files, ("labels", partition.items()), source.files)?;
-        Ok(Self { partition: Some(partition), ..input })
+        Self { partition: Some(partition), ..input }.check_map(reading.limit)
     }
 }
 
@@ -174,8 +175,11 @@ fn compared(
     });
     let scored = arguments.weighing.scored(scores.transpose()?)?;
     let similar = arguments.weighing.similar(features, reading)?;
-    law_rows::check_map(arguments, &similar, reading.limit)?;
     let (similar, ridge) = law_rows::ridged(arguments, similar, reading.limit)?;
+    // Laws make their own rows, but scores that none takes are refused here, by the item.
+    if let Some(scored) = scored.as_ref().filter(|scored| !scored.decide_alone()) {
+        similar.features.with_scores(&scored.scores, scored.diversity)?;
+    }
     Ok((similar, ridge, scored))
 }
 

@@ -51,10 +51,10 @@ pub(crate) struct WeighingArguments {
     #[arg(long, value_name = "R", value_parser = landmarks, help_heading = "Similarity and scores")]
     pub(crate) landmarks: Option<usize>,
     /// Let sets stand for the rest, of their part or of all items: an item counts by how much others resemble it, so that
-    /// sets are representative as well as diverse. Without it, diversity alone favours outliers.
+    /// sets are representative as well as diverse. Diversity alone favours outliers. Takes --similarity cosine or rbf best.
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "Similarity and scores")]
     pub(crate) represent: Option<Represented>,
-    /// How much it counts whom an item resembles: 0 for not at all; 1 by default.
+    /// The exponent of --represent: the more, the less diversity counts. 0 is diversity alone; 1 by default.
     #[arg(
         long,
         value_name = "RHO",
@@ -74,7 +74,7 @@ pub(crate) struct WeighingArguments {
     )]
     pub(crate) represent_excluded: Option<bool>,
     /// A number added to the similarity of every item with itself, so that sets may have any number of items; auto takes
-    /// about a hundredth of the similarity of an item with itself. The more it is, the less diversity counts.
+    /// a power of ten, at most a hundredth of the similarity of an item with itself. The more it is, the less diversity counts.
     #[arg(
         long,
         value_name = "DELTA",

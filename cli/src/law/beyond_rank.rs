@@ -51,6 +51,9 @@ impl LawRequest {
         if takes_ridge {
             ways.push(ridge);
         }
+        if comparison.stands_for.is_some() {
+            ways.push("a smaller --representation".into());
+        }
         // A kernel that is given as a matrix has errors, too.
         let is_kernel = input.kernel_error.is_some();
         let landmarks = Rbf::new(Bandwidth::Median).landmarks(rows);

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use partition_dpp::{map::Solution, similarity::Explained};
+use partition_dpp::map::Solution;
 
 use super::arguments::SolverChoice;
+use crate::input::Explained;
 
 /// The best set found.
 #[derive(Debug)]

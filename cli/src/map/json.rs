@@ -37,7 +37,7 @@ pub(super) struct Answer<'a> {
 impl<'a> Answer<'a> {
     pub(super) fn new(question: &Question<'a>, found: &'a Found) -> Self {
         let Found { solution, explained, solver, time, engine_reason } = found;
-        let by_part = explained.as_ref().filter(|_| question.input.partition.is_some());
+        let by_part = explained.as_ref().and_then(|explained| explained.by_part.as_ref()?.first());
         Self {
             set: question.input.items_of(&solution.subset),
             ids: question.input.ids_of(&solution.subset),
@@ -45,8 +45,8 @@ impl<'a> Answer<'a> {
             upper_bound: solution.upper_bound,
             gap: solution.gap(),
             worth: question.input.worth(&solution.subset, solution.log_det),
-            explained: explained.as_ref().map(|explained| explained.total),
-            explained_by_part: by_part.map(|explained| &explained.by_part[..]),
+            explained: explained.as_ref().and_then(|explained| explained.total.first().copied()),
+            explained_by_part: by_part.map(Vec::as_slice),
             kernel: question.input.kernel(),
             termination: solution.termination.to_string().replace(' ', "-"),
             solver: solver.to_string(),

@@ -10,7 +10,7 @@ mod text;
 
 use std::{io::Write, slice, time::Instant};
 
-use partition_dpp::{Engine, map::Solution};
+use partition_dpp::{Engine, Watch, map::Solution};
 
 pub(crate) use self::arguments::MapArguments;
 use self::{answer::Found, arguments::SolverChoice, search::Search};
@@ -18,7 +18,7 @@ use crate::{
     by::Problems,
     compute::{self, OpenEngine},
     failure::Failure,
-    input::{Input, Reading, Scored},
+    input::{Input, Reading, Scored, Shares},
     interrupt,
     law::{LawRequest, Question},
     memory::Limit,
@@ -78,7 +78,9 @@ fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) 
     let Question { input, law, conditions } = *question;
     let found = |solution: Solution, started: Instant, engine_reason| {
         let time = started.elapsed();
-        let explained = input.explained(&solution.subset, &Engine::cpu())?;
+        let subset = slice::from_ref(&solution.subset);
+        let watch = Watch::default().stopped_by(interrupt::flag());
+        let explained = input.explained(subset, Shares::ByPart, &watch)?;
         Ok(Found { solution, explained, solver: arguments.solver, time, engine_reason })
     };
     let host = Engine::cpu().watched(&progress.shown(&interrupt::within(None), Progress::computed));

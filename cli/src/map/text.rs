@@ -40,7 +40,7 @@ fn items(question: &Question<'_>, found: &Found) -> String {
     let Some(partition) = &question.input.partition else {
         return format!("set       {}\n", question.items(subset));
     };
-    let shares = found.explained.as_ref().map(|explained| &explained.by_part);
+    let shares = found.explained.as_ref().and_then(|explained| explained.by_part.as_ref()?.first());
     let head = ["part", "quota", "items"].into_iter().chain(shares.map(|_| "explains"));
     let mut table = new_table(head.collect::<Vec<_>>());
     let quota = question.law.asked();
@@ -87,9 +87,8 @@ fn worth(solution: &Solution) -> String {
 
 /// How well the set stands for all rows.
 fn explained(found: &Found) -> String {
-    found.explained.as_ref().map_or(String::new(), |explained| {
-        format!("explains  {:.4} of the squared length of all rows\n", explained.total)
-    })
+    let total = found.explained.as_ref().and_then(|explained| explained.total.first());
+    total.map_or(String::new(), |total| format!("explains  {total:.4} of the squared length of all rows\n"))
 }
 
 /// What scores and diversity make of the set.

@@ -7,12 +7,11 @@ use partition_dpp::{
     engine::EngineInfo,
     mcmc::ChainDiagnostics,
     sample::{Algorithm, BoundCost, Plan, WeightStatistics},
-    similarity::Representation,
     watch::Ended,
 };
 
 use super::{estimate::EstimatedCost, ways::Way};
-use crate::plot::Shown;
+use crate::{input::Explained, plot::Shown};
 
 /// The samples, how they were drawn and how fast.
 #[derive(Debug)]
@@ -41,34 +40,9 @@ pub(crate) struct Drawn {
     /// Time of the draws.
     pub(crate) sampling: Duration,
     /// How well every subset stands for all rows, if that is wanted.
-    pub(crate) explained: Option<Shares>,
+    pub(crate) explained: Option<Explained>,
     /// The reason why there are fewer than asked for, if there are.
     pub(crate) ended: Option<Ended>,
-}
-
-/// The shares of squared length that every subset explains.
-#[derive(Debug)]
-pub(crate) struct Shares {
-    /// Of all rows.
-    pub(crate) total: Vec<f64>,
-    /// Of the rows of every part, if that is wanted.
-    pub(crate) by_part: Option<Vec<Vec<f64>>>,
-}
-
-impl Shares {
-    /// Those of all rows.
-    pub(crate) fn of_all(rows: &Representation, subsets: &[Subset]) -> Result<Self, Error> {
-        let total = subsets.iter().map(|subset| rows.explained(subset)).collect::<Result<_, _>>()?;
-        Ok(Self { total, by_part: None })
-    }
-
-    /// Also those of every part.
-    pub(crate) fn by_part(rows: &Representation, subsets: &[Subset]) -> Result<Self, Error> {
-        let each =
-            subsets.iter().map(|subset| rows.explained_by_part(subset)).collect::<Result<Vec<_>, _>>()?;
-        let (total, by_part) = each.into_iter().map(|one| (one.total, one.by_part)).unzip();
-        Ok(Self { total, by_part: Some(by_part) })
-    }
 }
 
 impl Drawn {

@@ -51,8 +51,8 @@ pub(crate) struct SampleArguments {
     /// Draw nothing; state which method would draw, why, at what predicted cost, and in how much memory.
     #[arg(long, conflicts_with_all = ["plot", "output"])]
     pub(crate) plan: bool,
-    /// State how well every subset stands for the rows of every part: the share of their squared length that it explains.
-    /// With --represent the share of all rows is stated anyway.
+    /// State how well every subset stands for the rest: the share of the squared length of all rows that it explains, and
+    /// with --json that of every part's. With --represent the first is stated anyway.
     #[arg(long, conflicts_with = "by")]
     pub(crate) explained: bool,
     /// Memory to use at most, as in 400MB, not counting memory-mapped features; by default the free memory.

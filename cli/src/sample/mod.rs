@@ -18,15 +18,15 @@ mod ways;
 
 use std::{io::Write, time::Instant};
 
-use partition_dpp::{Engine, Subset};
+use partition_dpp::Engine;
 
 pub(crate) use self::arguments::SampleArguments;
-use self::{answer::Shares, arguments::MethodChoice, draw::Run, memory::Memory};
+use self::{arguments::MethodChoice, draw::Run, memory::Memory};
 use crate::{
     by::Problems,
     compute::{self, OpenEngine},
     failure::Failure,
-    input::{Input, Reading},
+    input::{Input, Reading, Shares},
     interrupt,
     law::{LawRequest, Question},
     memory::{Limit, Use},
@@ -84,7 +84,12 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     }
     let run = Run { arguments, progress: &progress, watch, setup_began: started };
     let mut drawn = run.draw_from(&model, &engine)?;
-    drawn.explained = explained(arguments, &input, &drawn.subsets, &progress)?;
+    if arguments.explained || arguments.input.weighing.represent.is_some() {
+        progress.stage("comparing with all rows");
+        let shares = if arguments.explained { Shares::ByPart } else { Shares::OfAll };
+        let watch = run.watch.clone().stopped_by(interrupt::flag());
+        drawn.explained = input.explained(&drawn.subsets, shares, &watch)?;
+    }
     progress.finish();
     if let Some(ended) = drawn.ended.filter(|_| drawn.subsets.is_empty()) {
         return Err(Failure::Abandoned(ended));
@@ -103,20 +108,4 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     }
     let (done, of) = (drawn.draws(), arguments.samples);
     drawn.ended.map_or(Ok(()), |ended| Err(Failure::StoppedSampling { ended, done, of }))
-}
-
-/// How well every subset stands for all rows, if that is wanted.
-fn explained(
-    arguments: &SampleArguments,
-    input: &Input,
-    subsets: &[Subset],
-    progress: &Progress,
-) -> Result<Option<Shares>, Failure> {
-    if !arguments.explained && arguments.input.weighing.represent.is_none() {
-        return Ok(None);
-    }
-    progress.stage("comparing with all rows");
-    let Some(rows) = input.representation(&Engine::cpu())? else { return Ok(None) };
-    let of = if arguments.explained { Shares::by_part } else { Shares::of_all };
-    Ok(Some(of(&rows, subsets)?))
 }

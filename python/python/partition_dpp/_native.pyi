@@ -42,7 +42,7 @@ class Features:
     def median_distance(self) -> float:
         """The median distance of 4095 pairs of rows: the default bandwidth of `rbf`."""
     def suggested_ridge(self) -> float:
-        """A small ridge: a power of ten, about a hundredth of the mean squared length of the first thousand rows."""
+        """A small ridge: a power of ten, at most a hundredth of the mean squared length of the first thousand rows."""
     def represent(
         self,
         labels: Labels | Partition | None = None,

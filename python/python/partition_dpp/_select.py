@@ -142,12 +142,12 @@ def select(
         For ``"rbf"``: the length scale, by default about the median distance of items, and a third of that with `represent`;
         and the number of items that all others are compared with, by default 512 at most. Sets have at most as many items.
     ridge
-        Added to the similarity of every item with itself, so that sets may have any number of items; ``"auto"`` for about
-        a hundredth of that similarity.
+        Added to the similarity of every item with itself, so that sets may have any number of items; ``"auto"`` for a
+        power of ten, at most a hundredth of that similarity.
     represent, representation
         ``"parts"`` lets sets stand for the rest of every part, ``"all"`` for all items: an item counts by how much others
-        resemble it, so that sets are representative as well as diverse; diversity alone favours outliers. How much that
-        counts, from 0 for not at all; 1 by default. Take it for what to label, to keep or to show.
+        resemble it, so that sets are representative as well as diverse; diversity alone favours outliers. `representation`
+        is the exponent of this, 1 by default; 0 leaves diversity alone.
     include, exclude
         Items that are in every set, and items that are in none.
     method
@@ -247,7 +247,7 @@ def select(
             features = features.rbf(bandwidth, landmarks, progress=report)
             if ridge == "auto":
                 ridge = 0.01
-            similarity = "dot"
+            similarity, bandwidth, landmarks = "dot", None, None
         alike = features
         if ridge == "auto":
             ridge = 0.01 if similarity == "rbf" else features.suggested_ridge()

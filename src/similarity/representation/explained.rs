@@ -48,16 +48,18 @@ impl Features {
         let rows = Rows::scaled(self, (0..parts).map(|part| Items::of_part(partition, part)).collect());
         let [forms, norms] =
             [engine.row_forms(&rows, &vec![basis.as_matrix(); parts])?, engine.row_norms(&rows)?];
-        let (mut next, unit) = (0, unit(rows.scales()));
+        let mut next = 0;
         let mut sums = |group: &Group<'_>| {
             let own = next..next + group.items.len();
             next = own.end;
             [&forms, &norms].map(|values| values[own.clone()].iter().sum::<f64>())
         };
         let sums: Vec<[f64; 2]> = rows.groups().iter().map(&mut sums).collect();
+        let unit = unit(rows.scales().into_iter().zip(sums.iter().map(|[_, whole]| *whole)));
         let share =
             |[along, whole]: [f64; 2]| if whole > 0.0 { (along / whole).clamp(0.0, 1.0) } else { 1.0 };
-        let total = sums.iter().zip(rows.scales()).fold([0.0; 2], |total, (own, scale)| {
+        let real = sums.iter().zip(rows.scales()).filter(|([_, whole], _)| *whole > 0.0);
+        let total = real.fold([0.0; 2], |total, (own, scale)| {
             let factor = (unit / scale).powi(2);
             [total[0] + factor * own[0], total[1] + factor * own[1]]
         });
@@ -84,7 +86,7 @@ pub(super) fn span(features: &Features, subset: &Subset) -> Result<OrthonormalBa
 impl Gram {
     /// tr(Q Qᵀ G) / tr G.
     pub(super) fn share(&self, basis: &OrthonormalBasis) -> f64 {
-        let whole: f64 = (0..self.matrix.nrows()).map(|j| self.matrix[(j, j)]).sum();
+        let whole = self.trace();
         if whole <= 0.0 {
             return 1.0;
         }

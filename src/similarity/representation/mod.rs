@@ -9,9 +9,8 @@ pub use self::explained::Explained;
 use self::{explained::span, map::Map};
 use crate::{
     Error, Features, Partition, Result, Subset,
-    data::check_partition,
+    data::{check_partition, compress_if_wide},
     engine::{Engine, Items, Rows, in_double},
-    linalg,
     parallel::{map_ordered, map_ordered_mut},
 };
 
@@ -22,8 +21,7 @@ const RUN: usize = 1 << 12;
 /// The least number of tasks, of many rows.
 const TASKS: usize = 64;
 
-/// How the rows of every part lie: maps rows so that those which many others resemble become long, and tells how much
-/// of all rows a set explains.
+/// Gram matrices of the parts: they map rows so that sets stand for the rest, and tell how much of all rows a set explains.
 ///
 /// A determinant of rows as they are asks for diversity alone, and is largest for outliers. With rows
 ///
@@ -37,8 +35,8 @@ const TASKS: usize = 64;
 /// b_i · b_j ∝ Σ_{t∈P_l} K_it K_tj:
 /// ```
 ///
-/// an item counts by its similarities to all items of its part, items in dense regions count most, and near-duplicates
-/// still repel each other, as do parts. A draw of k items of one part, with ρ = 1 and neither scores nor a ridge, is
+/// an item counts by its similarities to all items of its part, and near-duplicates still repel each other, as do parts.
+/// With unit rows or a Gaussian kernel, items in dense regions count most; where rows differ in length, long ones do. A draw of k items of one part, with ρ = 1 and neither scores nor a ridge, is
 /// volume sampling of the columns of K_l: E ‖K_l − Π_S K_l‖²_F is at most k + 1 times that of the best approximation of
 /// rank k. There is no such theorem for several parts together, or for the best set.
 ///
@@ -49,7 +47,7 @@ const TASKS: usize = 64;
 /// ([`with_unit_rows`](Features::with_unit_rows), [`Rbf`](super::Rbf)), scores and ridges after the map.
 ///
 /// # Shapes
-/// From m×n to m×n. Memory: 8pn² bytes, and 8mn for mapped rows.
+/// From m×n to m×n, or to m×m where n > m. Memory: 8pn² bytes, and 8mn for mapped rows.
 ///
 /// # Cost
 /// One pass over the rows (mn² operations). Mapping takes another one (2mn²), and an eigen-decomposition for every part,
@@ -98,7 +96,7 @@ struct Gram {
 }
 
 impl Representation {
-    /// Of all items of every part. With a partition of one part, every item stands for all others.
+    /// Sums over all items of every part. With a partition of one part, every item stands for all others.
     ///
     /// # Errors
     /// [`Error::LabelCount`] for a partition of other items; those of the engine.
@@ -106,7 +104,7 @@ impl Representation {
         Self::without(features, partition, &[], engine)
     }
 
-    /// Of the items of every part but those excluded, which need not be stood for.
+    /// Sums over the items of every part but those excluded, which sets then need not stand for.
     ///
     /// # Errors
     /// [`Error::ItemOutOfRange`]; those of [`new`](Self::new).
@@ -117,6 +115,7 @@ impl Representation {
         engine: &Engine,
     ) -> Result<Self> {
         check_partition(features, partition)?;
+        let features = &compress_if_wide(features)?;
         let items = features.items();
         if let Some(&item) = excluded.iter().find(|&&item| item >= items) {
             return Err(Error::ItemOutOfRange { item, items });
@@ -171,10 +170,9 @@ impl Representation {
         }
         let mapped = Features::from_rows(items, dims, values)?;
         let residual = self.features.residual().map(|residual| {
-            let lengths = (0..items).map(|item| linalg::norm(mapped.row(item).into_iter()));
-            let shortest = lengths.filter(|&length| length > 0.0).fold(f64::INFINITY, f64::min);
+            let rows = (0..items).map(|item| (unweighted.row(item), mapped.row(item)));
             // The derivative of x^(1+ρ), and as much again for parts that are mapped differently.
-            residual.amplified(2.0 * (1.0 + rho) * longest * longest, shortest)
+            residual.amplified(2.0 * (1.0 + rho) * longest * longest, rows)
         });
         mapped.with_residual(residual).weighted_as(&self.features, 0..items)
     }
@@ -228,19 +226,25 @@ impl Representation {
     }
 }
 
-/// The scale of the longest rows.
-fn unit(scales: impl IntoIterator<Item = f64>) -> f64 {
-    scales.into_iter().fold(f64::INFINITY, f64::min)
+/// The scale of the longest rows, of scales and sums of squares; 1 if all are zero.
+fn unit(parts: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let least =
+        parts.filter(|(_, square)| *square > 0.0).map(|(scale, _)| scale).fold(f64::INFINITY, f64::min);
+    if least < f64::INFINITY { least } else { 1.0 }
 }
 
 impl Gram {
     /// The sum over all parts, in units of the longest rows.
     fn sum(parts: &[Self], dims: usize) -> Self {
-        let scale = unit(parts.iter().map(|part| part.scale));
+        let scale = unit(parts.iter().map(|part| (part.scale, part.trace())));
         let mut matrix = Mat::zeros(dims, dims);
-        for part in parts {
+        for part in parts.iter().filter(|part| part.trace() > 0.0) {
             matrix += faer::Scale((scale / part.scale).powi(2)) * &part.matrix;
         }
         Self { matrix, scale }
+    }
+
+    fn trace(&self) -> f64 {
+        (0..self.matrix.nrows()).map(|j| self.matrix[(j, j)]).sum()
     }
 }

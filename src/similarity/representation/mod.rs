@@ -61,17 +61,15 @@ const TASKS: usize = 64;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Engine, Features, KDpp, Partition, Subset, map::{Greedy, Solver}, similarity::Representation};
-/// // Two clusters and an outlier.
-/// let rows = vec![1.0, 0.0, 0.9, 0.1, 1.0, 0.1, 0.0, 1.0, 0.1, 0.9, 0.1, 1.0, -1.1, 1.1];
-/// let features = Features::from_rows(7, 2, rows)?;
+/// use partition_dpp::{Engine, Features, KDpp, Partition, map::{Greedy, Solver}};
+/// use partition_dpp::similarity::{Bandwidth, Rbf, Representation};
 /// let engine = Engine::cpu();
-/// let all = Representation::new(&features, &Partition::of([0; 7])?, &engine)?;
-/// let best = |features: &Features| Greedy::default().solve(&KDpp::new(features, 1)?, &engine);
-/// assert_eq!(best(&features)?.subset.as_slice(), [6]);
-/// assert_ne!(best(&all.features(1.0, &engine)?)?.subset.as_slice(), [6]);
-/// let pair = Subset::new(vec![0, 3], 7)?;
-/// assert!((all.explained(&pair)? - 1.0).abs() < 1e-12);
+/// let points = Features::from_rows(6, 1, vec![0.0, 0.1, 0.2, 0.3, 0.4, 9.0])?;
+/// let rbf = Rbf::new(Bandwidth::Exactly(0.3)).features(&points, &engine)?;
+/// let all = Representation::new(rbf.features(), &Partition::of([0; 6])?, &engine)?;
+/// let best = Greedy::default().solve(&KDpp::new(&all.features(1.0, &engine)?, 1)?, &engine)?;
+/// assert_eq!(best.subset.as_slice(), [2]);
+/// assert!(all.explained(&best.subset)? > 0.6);
 /// # Ok(()) }
 /// ```
 ///

@@ -10,7 +10,7 @@ use std::{
 };
 
 use clap::Args;
-use partition_dpp::{Error, Partition, Subset, Watch};
+use partition_dpp::{Error, Subset, Watch};
 use rayon::prelude::*;
 
 pub(crate) use self::{
@@ -101,7 +101,7 @@ impl<'a> Problems<'a> {
     pub(crate) fn check_memory(&self, limit: Limit) -> Result<(), Failure> {
         let (largest, dims) = (self.groups.largest(), self.input.features.dims());
         let rank = largest.min(dims);
-        let parts = self.input.partition.as_ref().map_or(1, Partition::parts);
+        let parts = self.input.parts();
         // The rows of a value, mapped, and the products that map them.
         let mapped = if self.input.comparison.stands_for.is_some() { largest + 5 * parts * rank } else { 0 };
         let each = 16 * largest as u64 * dims as u64 + 8 * mapped as u64 * rank as u64;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use partition_dpp::{
-    CountRange, Engine, Partition, Quota, Sets, Watch,
+    CountRange, Engine, Quota, Sets, Watch,
     slates::{Slate, SlateRequest, SlateSamples, Slates},
 };
 
@@ -24,7 +24,7 @@ fn slates(problems: &Problems<'_>) -> Result<Option<Slates>, Failure> {
         Sets::Quota(partition, quota) => Some(Slates::new(&rows, partition, quota)?),
         // No value has enough items for a larger one.
         Sets::OfSize(k) if *k <= input.features.items() => {
-            let one = Partition::of((0..input.features.items()).map(|_| "all"))?;
+            let one = input.one_part()?;
             let quota = Quota::new(&one, [CountRange::from(..=*k)])?.with_total(*k)?;
             Some(Slates::new(&rows, &one, &quota)?)
         }

@@ -114,12 +114,13 @@ impl Input {
         Ok(representation.features(rho, engine)?)
     }
 
-    fn one_part(&self) -> Result<Partition, Failure> {
+    /// All rows as one part.
+    pub(crate) fn one_part(&self) -> Result<Partition, Failure> {
         Ok(Partition::of((0..self.features.items()).map(|_| "all"))?)
     }
 
     /// Number of parts; 1 without labels.
-    fn parts(&self) -> usize {
+    pub(crate) fn parts(&self) -> usize {
         self.partition.as_ref().map_or(1, Partition::parts)
     }
 

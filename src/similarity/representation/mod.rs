@@ -36,9 +36,11 @@ const TASKS: usize = 64;
 /// ```
 ///
 /// an item counts by its similarities to all items of its part, and near-duplicates still repel each other, as do parts.
-/// With unit rows or a Gaussian kernel, items in dense regions count most; where rows differ in length, long ones do. A draw of k items of one part, with ρ = 1 and neither scores nor a ridge, is
-/// volume sampling of the columns of K_l: E ‖K_l − Π_S K_l‖²_F is at most k + 1 times that of the best approximation of
-/// rank k. There is no such theorem for several parts together, or for the best set.
+/// With unit rows or a Gaussian kernel, items in dense regions count most; where rows differ in length, long ones do.
+///
+/// A draw of k items of one part, with ρ = 1 and neither scores nor a ridge, is volume sampling of the columns of K_l:
+/// E ‖K_l − Π_S K_l‖²_F is at most k + 1 times that of the best approximation of rank k. There is no such theorem for
+/// several parts together, or for the best set.
 ///
 /// Equal rows of one part stay equal, and those of different parts become different: copies of an item
 /// ([`LabelCopies`](crate::data::LabelCopies)) need a partition of one part, or a set may hold an item twice.
@@ -199,7 +201,7 @@ impl Representation {
         tasks.into_iter().collect()
     }
 
-    /// How well a set stands for all rows: their share of squared length that it explains.
+    /// How well a set stands for all rows: the share of their squared length that it explains.
     ///
     /// # Cost
     /// 2n²|S| operations.

@@ -21,7 +21,7 @@ pub struct Progress {
     pub steps: u64,
     /// Number of steps in all, if it is known: of draws and of requests.
     pub total: Option<u64>,
-    /// ln det of the best set so far; −∞ if the work does not search for a set.
+    /// ln det of the best set so far, or what [`Coverage`](crate::map::Coverage) maximises; −∞ if the work does not search for a set.
     pub log_det: f64,
     /// Upper bound on ln det of every set, if one is known.
     pub upper_bound: Option<f64>,

@@ -23,6 +23,8 @@ pub(crate) enum Use {
     Rows,
     /// Row by row, or for a kernel of pairs of rows.
     Pairs,
+    /// As these, to cover items by similar ones.
+    Covers,
 }
 
 impl Limit {

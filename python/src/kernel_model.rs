@@ -1,8 +1,8 @@
 //! Best sets of a kernel that is computed from pairs of items.
 
 use partition_dpp::{
-    Engine, Features, Sets,
-    map::{self, LazyGreedy, Solver},
+    Engine, Features, Partition, Sets,
+    map::{self, Coverage, LazyGreedy, Solver},
     similarity::{Bandwidth, DotKernel, KernelFunction, RbfKernel},
 };
 use pyo3::prelude::*;
@@ -24,6 +24,7 @@ pub(crate) struct KernelModel {
     features: Features,
     comparison: Comparison,
     ridge: Option<f64>,
+    partition: Option<Partition>,
     sets: Sets,
     scored: Option<Scored>,
     include: Vec<usize>,
@@ -59,11 +60,11 @@ impl KernelModel {
         include: Option<Bound<'_, PyAny>>,
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let sets = match (labels, quota, k) {
-            (Some(labels), Some(quota), k) => {
-                let partition = labels::partition(labels)?;
-                let quota = ordered::quota(labels, &partition, quota, k)?;
-                Sets::Quota(partition, quota)
+        let partition = labels.map(labels::partition).transpose()?;
+        let sets = match (labels.zip(partition.as_ref()), quota, k) {
+            (Some((labels, partition)), Some(quota), k) => {
+                let quota = ordered::quota(labels, partition, quota, k)?;
+                Sets::Quota(partition.clone(), quota)
             }
             (None, Some(_), _) => return Err(refused("a quota needs labels, the part of each item")),
             (_, None, Some(k)) => Sets::OfSize(k),
@@ -83,29 +84,33 @@ impl KernelModel {
             known.get().check_no_scores()?;
         }
         let features = features::of(&given.rows)?;
-        Ok(Self { features, comparison, ridge, sets, scored, include, exclude })
+        Ok(Self { features, comparison, ridge, partition, sets, scored, include, exclude })
     }
 
-    /// Searches for the best set, greedily or by local search.
-    #[pyo3(signature = (solver = SolverChoice::LocalSearch, *, time_limit = None, progress = None))]
-    #[pyo3(text_signature = "($self, solver='local-search', *, time_limit=None, progress=None)")]
+    /// Searches for the best set, greedily or by local search, or for one that covers all items.
+    #[pyo3(signature = (solver = SolverChoice::LocalSearch, *, coverage = None, time_limit = None, progress = None))]
+    #[pyo3(text_signature = "($self, solver='local-search', *, coverage=None, time_limit=None, progress=None)")]
     fn solve(
         &self,
         py: Python<'_>,
         solver: SolverChoice,
+        coverage: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = numbers::time_limit)] time_limit: Option<f64>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Solution> {
         let limit = limit(time_limit)?;
-        if !matches!(solver, SolverChoice::Greedy | SolverChoice::LocalSearch) {
-            let sentence = "kernels of pairs of items take the solvers \"greedy\" and \"local-search\"";
+        if !matches!(solver, SolverChoice::Greedy | SolverChoice::LocalSearch | SolverChoice::Coverage) {
+            let sentence =
+                "kernels of pairs of items take the solvers \"greedy\", \"local-search\" and \"coverage\"";
             return Err(refused(sentence));
         }
+        let coverage = self.coverage(coverage)?;
         let found = interruptible(py, progress, |watch| {
             let kernel = self.kernel()?;
             let (model, engine) = (self.model(&*kernel)?, Engine::cpu());
             match solver {
                 SolverChoice::Greedy => LazyGreedy::default().solve(&model, &engine.watched(&watch)),
+                SolverChoice::Coverage => coverage.solve(&model, &engine.watched(&within(&watch, limit))),
                 _ => local_search(limit).solve(&model, &engine.watched(&within(&watch, limit))),
             }
         })?;
@@ -114,11 +119,24 @@ impl KernelModel {
 
     /// The names of the parts of some items; `None` without parts.
     fn parts_of(&self, items: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-        parts_of(self.sets.quota().map(|(partition, _)| partition), items)
+        parts_of(self.partition.as_ref(), items)
     }
 }
 
 impl KernelModel {
+    /// What items cover: those of their part, unless there are no parts.
+    fn coverage(&self, what: Option<&Bound<'_, PyAny>>) -> PyResult<Coverage> {
+        let coverage = match (what.map(numbers::word).as_deref(), &self.partition) {
+            (None | Some("parts"), Some(partition)) => Coverage::within(partition),
+            (None | Some("all"), _) => Coverage::of_all(),
+            (Some("parts"), None) => return Err(refused("coverage of parts needs labels, the part of each item")),
+            (Some(other), _) => {
+                return Err(refused(format!("coverage is \"{other}\", neither \"parts\" nor \"all\"")));
+            }
+        };
+        Ok(coverage.with_swaps())
+    }
+
     fn kernel(&self) -> partition_dpp::Result<Box<dyn KernelFunction + '_>> {
         Ok(match (&self.comparison, self.ridge) {
             (Comparison::Dot, None) => Box::new(DotKernel::new(&self.features)),

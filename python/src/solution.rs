@@ -24,6 +24,18 @@ impl Solution {
         self.0.log_det
     }
 
+    /// What the set covers, if that was asked for.
+    #[getter]
+    fn coverage(&self) -> Option<f64> {
+        self.0.covered.map(|covered| covered.total)
+    }
+
+    /// The fraction of the most that any set covers that this one is proven to reach.
+    #[getter]
+    fn guarantee(&self) -> Option<f64> {
+        self.0.covered.and_then(|covered| covered.guarantee)
+    }
+
     /// A bound that no other set's ln det exceeds, if one is known.
     #[getter]
     fn upper_bound(&self) -> Option<f64> {

@@ -29,6 +29,7 @@ pub(crate) enum SolverChoice {
     Exact,
     SymmetricGreedy,
     Softmax,
+    Coverage,
 }
 
 impl<'py> FromPyObject<'_, 'py> for SolverChoice {
@@ -41,8 +42,9 @@ impl<'py> FromPyObject<'_, 'py> for SolverChoice {
             "exact" => Self::Exact,
             "symmetric-greedy" => Self::SymmetricGreedy,
             "softmax" => Self::Softmax,
+            "coverage" => Self::Coverage,
             other => {
-                let known = "\"greedy\", \"local-search\", \"exact\", \"symmetric-greedy\" and \"softmax\"";
+                let known = "\"greedy\", \"local-search\", \"exact\", \"symmetric-greedy\", \"softmax\" and \"coverage\"";
                 return Err(refused(format!("the solver \"{other}\" is none of {known}")));
             }
         })
@@ -73,7 +75,7 @@ impl SolverChoice {
             Self::Greedy => Box::new(LazyGreedy::default()),
             Self::LocalSearch => Box::new(local_search(limit)),
             Self::Exact => Box::new(BranchAndBound::default()),
-            Self::SymmetricGreedy | Self::Softmax => return None,
+            Self::SymmetricGreedy | Self::Softmax | Self::Coverage => return None,
         })
     }
 }
@@ -132,6 +134,9 @@ impl Model {
             SolverChoice::SymmetricGreedy => by_size("symmetric-greedy"),
             _ => by_size("softmax"),
         };
+        if solver == SolverChoice::Coverage {
+            return Err(refused("the solver \"coverage\" takes a KernelModel"));
+        }
         let limits = [solver.limited(limit), limit];
         let found = match &self.law {
             Law::Quota(dpp) => {

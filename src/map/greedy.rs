@@ -74,14 +74,14 @@ pub(super) fn solve(
 ) -> Result<Solution> {
     let included = candidates.ground.log_det_included().value;
     let ended = |picked: &Picked| {
-        let log_det = included + picked.log_gains.iter().sum::<f64>();
+        let log_det = included + picked.gains.iter().sum::<f64>();
         clock.report(log_det, None, picked.places.len() as u64);
         clock.ended()
     };
     let mut picked = Pivots::pick(candidates, engine, rows, gains, &[], &[], &ended)?;
     let repairs = repair::complete(candidates, engine, rows, &mut picked, clock)?;
     let mut solution = Solution::new(candidates, &picked.places, picked.termination, engine);
-    solution.stats.gains = picked.log_gains;
+    solution.stats.gains = picked.gains;
     solution.stats.repairs = repairs;
     Ok(solution)
 }

@@ -43,8 +43,8 @@ pub(super) enum FillStep {
 pub(super) struct Picked {
     /// In order, without those given at the start.
     pub(super) places: Vec<Place>,
-    /// ln of the gain of each.
-    pub(super) log_gains: Vec<f64>,
+    /// By how much each raised the objective, ln det or another.
+    pub(super) gains: Vec<f64>,
     pub(super) termination: Termination,
 }
 
@@ -63,7 +63,7 @@ impl<'c> Picks<'c> {
     /// After so many items of each group.
     pub(super) fn new(counts: &'c Counts, taken: Vec<usize>) -> Self {
         let demands = counts.demands(&taken);
-        let picked = Picked { places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
+        let picked = Picked { places: Vec::new(), gains: Vec::new(), termination: Termination::QuotaMet };
         Self { counts, taken, demands, picked }
     }
 
@@ -110,9 +110,9 @@ impl<'c> Picks<'c> {
     }
 
     /// Adds a pick, and returns the groups that are full from now on.
-    pub(super) fn add(&mut self, place: Place, log_gain: f64) -> Vec<usize> {
+    pub(super) fn add(&mut self, place: Place, gain: f64) -> Vec<usize> {
         self.picked.places.push(place);
-        self.picked.log_gains.push(log_gain);
+        self.picked.gains.push(gain);
         self.taken[place.group] += 1;
         let before = std::mem::take(&mut self.demands);
         self.demands = self.counts.demands(&self.taken);

@@ -11,11 +11,12 @@
 //! | [`LocalSearch`] | a set that no swap improves | 2mn² once, 4mn + 7mk per swap |
 //! | [`SymmetricGreedy`] | a set of any size, by one decision per item | 4mnr at most, O(nr²) |
 //! | [`Softmax`] | a set of any size that no single item improves, by a continuous relaxation | O(mn² + n³) per step |
+//! | [`Coverage`] | a set to which all items are similar | every item with all of its part, 2n Σ m_l², or more |
 //! | [`TopScores`] | the items with the largest scores, whatever their similarity | O(m log m) |
 //! | [`BranchAndBound`] | the best set, with a proof | exponential; some hundred nodes for 63 items |
 //!
 //! [`Greedy`], [`LazyGreedy`] and [`LocalSearch`] also take a [`KernelModel`], whose kernel is a function of two items: K
-//! need not have few features then.
+//! need not have few features then. [`Coverage`] takes nothing else.
 //!
 //! [`Slates`](crate::slates::Slates) serves many small problems over one matrix of items, greedily and without allocation.
 //!
@@ -62,7 +63,7 @@ pub use certificate::{Bound, Certificate, UpperBound};
 pub use core_set::{CoreSet, CoreSetUnion, Origin};
 pub use exact::BranchAndBound;
 pub use greedy::Greedy;
-pub use kernel_model::KernelModel;
+pub use kernel_model::{Coverage, Covered, KernelModel};
 pub use lazy_greedy::LazyGreedy;
 pub use local_search::{LocalSearch, Restarts};
 pub use softmax::{Softmax, SoftmaxExtension, SoftmaxPoint};
@@ -86,6 +87,8 @@ pub struct Solution {
     /// ln det K_S, computed from the features in f64 whatever the solver's precision; 0 for the empty set. −∞ for
     /// dependent rows, and for a [`Kernel`](crate::Kernel) where the determinant is below the rounding of its factor.
     pub log_det: f64,
+    /// What the set covers; `None` from all solvers but [`Coverage`].
+    pub covered: Option<Covered>,
     /// How many items the set lacks: 0 unless the rank is exhausted or the run was stopped before it had found enough
     /// independent items.
     pub missing: usize,
@@ -113,6 +116,7 @@ impl Solution {
             subset,
             log_det: if is_known { candidates.log_det(chosen) } else { f64::NEG_INFINITY },
             missing: candidates.counts.missing(&candidates.counts_of(chosen)),
+            covered: None,
             upper_bound: None,
             termination,
             stats: Stats::default(),
@@ -182,7 +186,7 @@ impl fmt::Display for Termination {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stats {
-    /// ln of the factor by which each greedy pick multiplied the determinant, in order.
+    /// By how much each greedy pick raised ln det, or what [`Coverage`] maximises, in order.
     pub gains: Vec<f64>,
     /// Greedy picks replaced because they had exhausted the rank that a part needs.
     pub repairs: usize,

@@ -1,6 +1,6 @@
 //! The best set of parts that do not know of each other.
 
-use super::{Solution, Stats, Termination, rounding::of_sum};
+use super::{Covered, Solution, Stats, Termination, rounding::of_sum};
 use crate::Subset;
 
 impl Solution {
@@ -21,10 +21,12 @@ impl Solution {
             let magnitude: f64 = bounds.iter().map(|bound| bound.abs()).sum();
             bounds.iter().sum::<f64>() + of_sum(bounds.len()) * magnitude
         };
+        let covered: Option<Vec<Covered>> = parts.iter().map(|part| part.covered).collect();
         let log_det: f64 = parts.iter().map(|part| part.log_det).sum();
         Some(Self {
             subset: Subset::from_distinct(items.collect()),
             log_det,
+            covered: covered.and_then(|covered| covered.into_iter().reduce(Covered::and)),
             missing: parts.iter().map(|part| part.missing).sum(),
             upper_bound: bounds.map(|bounds| rounded_up(bounds).max(log_det)),
             termination: parts.iter().map(|part| part.termination).fold(first.termination, worse),

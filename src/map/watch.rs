@@ -29,6 +29,11 @@ impl Clock {
         self.watch.ended().map(Termination::from)
     }
 
+    /// Whether the run must end now, whatever its time limit.
+    pub(super) fn stopped(&self) -> Option<Termination> {
+        self.watch.stopped().map(Termination::from)
+    }
+
     /// The engine under the same watch, so that its passes over many rows end, too.
     pub(super) fn over(&self, engine: &Engine) -> Engine {
         engine.watched(&self.watch.without_reports())

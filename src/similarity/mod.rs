@@ -23,7 +23,7 @@ mod rows;
 pub use bandwidth::Bandwidth;
 pub(crate) use factor::{Factor, NextRow};
 pub use function::{KernelFn, KernelFunction};
-pub(crate) use function::{check_finite, checked_diagonal};
+pub(crate) use function::{Columns, check_finite, checked_diagonal};
 pub use nystrom::FeatureScalar;
 pub use rbf::{Rbf, RbfFeatures};
 pub use ready::{DotKernel, RbfKernel, Ridge};

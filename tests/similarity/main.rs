@@ -7,6 +7,7 @@
     reason = "tests panic, print what they measure, and use small numbers"
 )]
 
+mod coverage;
 mod explained;
 mod functions;
 mod greedy;

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use partition_dpp::{Error, Estimate, Features, Subset, data::LabelCopies};
+use partition_dpp::{Error, Estimate, Features, Subset, data::LabelCopies, map::Solution};
 use pdpp_plot::GroundSet;
 
 use super::{
@@ -126,9 +126,9 @@ impl Input {
         (0..self.features.items()).map(|row| of_items[self.item_of(row)]).collect()
     }
 
-    /// What a set with this ln det is worth; `None` without scores.
-    pub(crate) fn worth(&self, rows: &Subset, log_det: f64) -> Option<Worth> {
-        Some(self.scored.as_ref()?.worth(&self.items_of(rows), log_det))
+    /// What a set is worth; `None` without scores.
+    pub(crate) fn worth(&self, Solution { subset, log_det, covered, .. }: &Solution) -> Option<Worth> {
+        Some(self.scored.as_ref()?.worth(&self.items_of(subset), *log_det, *covered))
     }
 
     /// An item as tables show it: its id, or its index without ids.

@@ -167,6 +167,14 @@ impl Input {
         Ok(Some(Explained { total, by_part }))
     }
 
+    /// The similarity of pairs of rows, as it is before a map, a ridge and scores.
+    pub(crate) fn similarity(&self) -> Result<Box<dyn KernelFunction>, Failure> {
+        Ok(match self.comparison.bandwidth.filter(|_| self.comparison.is_of_pairs()) {
+            Some(bandwidth) => Box::new(RbfKernel::new(&self.features, Bandwidth::Exactly(bandwidth))?),
+            None => Box::new(DotKernel::new(&self.features)),
+        })
+    }
+
     /// The kernel of pairs of rows, if it is more than dot products of features.
     pub(crate) fn kernel_of_pairs(
         &self,

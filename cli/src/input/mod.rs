@@ -36,7 +36,7 @@ use pdpp_plot::ImageShape;
 pub(crate) use self::{
     approximation::KernelAnswer,
     arguments::InputArguments,
-    choices::suggested_ridge,
+    choices::{Represented, suggested_ridge},
     conditions::{ConditionArguments, Conditions},
     groups::Groups,
     table::Table,

@@ -5,6 +5,7 @@ use std::{fmt, path::PathBuf};
 use clap::{Args, ValueEnum, builder::BoolishValueParser};
 use partition_dpp::{
     Engine, Error, Features,
+    map::Covered,
     similarity::{Bandwidth, Rbf, RbfFeatures, RbfKernel},
 };
 use serde::Serialize;
@@ -36,7 +37,7 @@ pub(crate) struct WeighingArguments {
     )]
     pub(crate) similarity: Similarity,
     /// The length scale h of --similarity rbf: a number; median, the median distance of pairs of items (the default); or a
-    /// fraction of it, as in median/3 (the default with --represent).
+    /// fraction of it, as in median/3 (the default with --represent and --solver coverage).
     #[arg(
         long,
         value_name = "H",
@@ -255,14 +256,17 @@ impl WeighingArguments {
             Similarity::Cosine => {
                 Ok(Similar { features: features.with_unit_rows()?, kernel_error: None, comparison })
             }
-            Similarity::Rbf if reading.used_for == Use::Pairs && self.takes_pairs() => {
-                let kernel = RbfKernel::new(&features, Bandwidth::Exactly(self.width(&features)?))?;
+            Similarity::Rbf
+                if matches!(reading.used_for, Use::Pairs | Use::Covers) && self.takes_pairs() =>
+            {
+                let bandwidth = Bandwidth::Exactly(self.width(&features, reading.used_for)?);
+                let kernel = RbfKernel::new(&features, bandwidth)?;
                 let (bandwidth, kernel_error) = (Some(kernel.bandwidth()), Some(kernel.entry_error()));
                 let comparison = Comparison { bandwidth, is_of_pairs: true, ..comparison };
                 Ok(Similar { features, kernel_error, comparison })
             }
             Similarity::Rbf => {
-                let bandwidth = self.width(&features)?;
+                let bandwidth = self.width(&features, reading.used_for)?;
                 let made = self.rbf_features(&features, bandwidth, reading)?;
                 let Gaussian { features, kernel_error, landmarks } = made;
                 let (bandwidth, asked_landmarks) = (Some(bandwidth), self.landmarks);
@@ -279,8 +283,9 @@ impl WeighingArguments {
     }
 
     /// The bandwidth: of sets that stand for others a third of the median distance, which is where they do so best.
-    fn width(&self, features: &Features) -> Result<f64, Failure> {
-        let default = Width::MedianOver(if self.represent.is_some() { 3.0 } else { 1.0 });
+    fn width(&self, features: &Features, used_for: Use) -> Result<f64, Failure> {
+        let stands_for_others = self.represent.is_some() || used_for == Use::Covers;
+        let default = Width::MedianOver(if stands_for_others { 3.0 } else { 1.0 });
         Ok(match self.bandwidth.unwrap_or(default) {
             Width::MedianOver(number) => Bandwidth::Median.of(features)? / number,
             Width::Exactly(bandwidth) => bandwidth,
@@ -334,14 +339,18 @@ impl Scored {
         self.diversity == 0.0
     }
 
-    /// What a set is worth, with this ln det under the law.
-    pub(crate) fn worth(&self, items: &[usize], log_det: f64) -> Worth {
+    /// What a set is worth, with this ln det under the law, or by what it covers.
+    pub(crate) fn worth(&self, items: &[usize], log_det: f64, covered: Option<Covered>) -> Worth {
         let score_total: f64 = items.iter().map(|&item| self.scores[item]).sum();
         if self.decide_alone() {
             return Worth { log_det_similarity: log_det, score_total, objective: score_total };
         }
         let log_det_similarity = log_det - score_total * (1.0 - self.diversity) / self.diversity;
-        Worth { log_det_similarity, score_total, objective: self.diversity * log_det }
+        let objective = match covered {
+            Some(Covered { total, .. }) => (1.0 - self.diversity) * score_total + self.diversity * total,
+            None => self.diversity * log_det,
+        };
+        Worth { log_det_similarity, score_total, objective }
     }
 }
 
@@ -351,7 +360,7 @@ pub(crate) struct Worth {
     /// ln det of the similarity, without the weights of scores.
     pub(crate) log_det_similarity: f64,
     pub(crate) score_total: f64,
-    /// (1 − D) · `score_total` + D · `log_det_similarity`.
+    /// (1 − D) · `score_total` + D · `log_det_similarity`, or D times what the set covers.
     pub(crate) objective: f64,
 }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use partition_dpp::map::Solution;
+use partition_dpp::map::{Covered, Solution};
+use serde::Serialize;
 
 use super::arguments::SolverChoice;
 use crate::input::Explained;
@@ -18,4 +19,17 @@ pub(crate) struct Found {
     pub(crate) time: Duration,
     /// Why the engine was taken, unless it was asked for.
     pub(crate) engine_reason: Option<String>,
+}
+
+/// What the set covers, and the fraction of the most that any set covers that it is proven to reach.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Cover {
+    coverage: f64,
+    guarantee: Option<f64>,
+}
+
+impl From<Covered> for Cover {
+    fn from(Covered { total, guarantee, .. }: Covered) -> Self {
+        Self { coverage: total, guarantee }
+    }
 }

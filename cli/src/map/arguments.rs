@@ -8,10 +8,10 @@ use partition_dpp::engine::Task;
 use crate::{
     by::ByArguments,
     compute::ComputeArguments,
-    input::{ConditionArguments, InputArguments},
+    input::{ConditionArguments, InputArguments, Represented},
     law::LawArguments,
     output::OutputArguments,
-    parse::{positive, seconds},
+    parse::{positive, seconds, within},
     plot::PlotFile,
     rows::RowsArguments,
 };
@@ -33,6 +33,13 @@ pub(crate) struct MapArguments {
     /// How to search.
     #[arg(long, value_enum, value_name = "SOLVER", default_value_t)]
     pub(crate) solver: SolverChoice,
+    /// What items cover by --solver coverage: those of their part (the default), or all.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) coverage: Option<Represented>,
+    /// Let --solver coverage choose among so many items of every part, drawn at random; of all items without --labels. All
+    /// items need to be covered all the same. For parts of more than some ten thousand items.
+    #[arg(long, value_name = "N", value_parser = candidates)]
+    pub(crate) candidates: Option<usize>,
     /// Local search swaps items as long as that multiplies the determinant by more than 1 + E/k; 1e-9 by default.
     #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true)]
     pub(crate) epsilon: Option<f64>,
@@ -41,8 +48,8 @@ pub(crate) struct MapArguments {
     #[arg(long)]
     pub(crate) certify: bool,
     /// Stop after this many seconds, for every value of --by, with the best set so far. Local search restarts until then (1 second by default) or
-    /// until it finds nothing new; with 0, or with --by, it ends where no swap improves. A search that a limit cuts short may differ
-    /// from run to run.
+    /// until it finds nothing new, and coverage swaps items; with 0, or with --by, they end where no swap improves. A search that a
+    /// limit cuts short may differ from run to run.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) time_limit: Option<Duration>,
     #[command(flatten)]
@@ -56,7 +63,7 @@ pub(crate) struct MapArguments {
     pub(crate) plot: Option<PlotFile>,
 }
 
-/// How to search for the most diverse set.
+/// How to search for the best set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SolverChoice {
     /// Item by item, each time the one that increases the determinant most.
@@ -68,8 +75,15 @@ pub(crate) enum SolverChoice {
     SymmetricGreedy,
     /// A continuous relaxation, rounded. For sets of any size.
     Softmax,
+    /// Not by the determinant: item by item, each time the one by which all items gain most similarity to the set, then
+    /// swaps. For sets that stand for all items.
+    Coverage,
     /// Branch and bound: the best set, with a proof that no other is better by more than 1e-9 in log det.
     Exact,
+}
+
+fn candidates(text: &str) -> Result<usize, String> {
+    within(text, u32::MAX as usize, "items")
 }
 
 impl MapArguments {
@@ -83,7 +97,8 @@ impl MapArguments {
                 Task::LocalSearch(1)
             }
             SolverChoice::LocalSearch | SolverChoice::Exact => Task::LocalSearch(CLIMBS),
-            SolverChoice::SymmetricGreedy | SolverChoice::Softmax => Task::SetUp,
+            // Coverage is the CPU's.
+            SolverChoice::SymmetricGreedy | SolverChoice::Softmax | SolverChoice::Coverage => Task::SetUp,
         }
     }
 }

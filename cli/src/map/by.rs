@@ -9,15 +9,16 @@ use comfy_table::Cell;
 use partition_dpp::{
     Engine, Subset, Watch,
     engine::{EngineInfo, Task},
-    map::{Solution, Termination},
+    map::{Covered, Solution, Termination},
     slates::Slate,
     watch::Ended,
 };
 use serde::Serialize;
 
 use super::{
+    answer::Cover,
     arguments::{MapArguments, SolverChoice},
-    check_complete, kernel,
+    check_complete, coverage, kernel,
     search::Search,
 };
 use crate::{
@@ -41,6 +42,7 @@ use crate::{
 struct Best {
     set: Subset,
     log_det: f64,
+    covered: Option<Covered>,
     termination: Termination,
 }
 
@@ -132,7 +134,7 @@ fn complete(problems: &Problems<'_>, slate: Slate<Vec<u32>>) -> Result<Best, Fai
     }
     let items = items.into_iter().map(|item| item as usize).collect();
     let termination = Termination::QuotaMet;
-    Ok(Best { set: Subset::new(items, problems.input.items())?, log_det, termination })
+    Ok(Best { set: Subset::new(items, problems.input.items())?, log_det, covered: None, termination })
 }
 
 /// The best set of one problem by any solver.
@@ -141,7 +143,9 @@ fn one(arguments: &MapArguments, question: &Question<'_>, items: &[usize]) -> Re
     let progress = Progress::new(true);
     let engine = Engine::cpu();
     let search = Search::new(&engine, arguments, &progress).of_many();
-    let solution = if let Some(kernel) =
+    let solution = if arguments.solver == SolverChoice::Coverage {
+        coverage::search(&search, question)?
+    } else if let Some(kernel) =
         input.kernel_of_pairs(&input.conditions(conditions)?, &Engine::cpu())?
     {
         kernel::check_solver(arguments)?;
@@ -155,8 +159,8 @@ fn one(arguments: &MapArguments, question: &Question<'_>, items: &[usize]) -> Re
         return Err(Failure::Abandoned(Ended::Interrupted));
     }
     check_complete(&solution, input.scored.as_ref())?;
-    let Solution { subset, log_det, termination, .. } = solution;
-    Ok(Best { set: by::whole(&subset, items)?, log_det, termination })
+    let Solution { subset, log_det, covered, termination, .. } = solution;
+    Ok(Best { set: by::whole(&subset, items)?, log_det, covered, termination })
 }
 
 /// One JSON object: a contract that scripts rely on.
@@ -167,6 +171,9 @@ struct Answer<'a> {
     sets: Vec<Option<&'a [usize]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ids: Option<Vec<Option<Vec<Id<'a>>>>>,
+    /// By value; only of a solver that covers items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    covers: Option<Vec<Option<Cover>>>,
     log_dets: Vec<Option<f64>>,
     /// By value; without scores there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,9 +196,11 @@ impl<'a> Answer<'a> {
             answered: Answered::new(problems, errors, seconds),
             sets: each().map(|best| Some(best?.set.as_slice())).collect(),
             ids: ids.then(|| each().map(|best| input.ids_of(&best?.set)).collect()),
+            covers: (arguments.solver == SolverChoice::Coverage)
+                .then(|| each().map(|best| best?.covered.map(Cover::from)).collect()),
             log_dets: each().map(|best| Some(best?.log_det)).collect(),
             worths: input.scored.as_ref().map(|scored| {
-                each().map(|best| best.map(|best| scored.worth(best.set.as_slice(), best.log_det))).collect()
+                each().map(|best| best.map(|best| scored.worth(best.set.as_slice(), best.log_det, best.covered))).collect()
             }),
             terminations: each().map(|best| Some(best?.termination.to_string().replace(' ', "-"))).collect(),
             solver: arguments.solver.to_string(),
@@ -206,13 +215,17 @@ fn text(
     solved: &[Result<Best, Failure>],
     found: (&Errors<'_>, Seconds),
 ) -> String {
-    let mut table = new_table(vec!["by", "log det", "items"]);
+    let covers = arguments.solver == SolverChoice::Coverage;
+    let mut table = new_table(vec!["by", if covers { "covers" } else { "log det" }, "items"]);
     for (group, best) in solved.iter().enumerate().take(MOST_ROWS) {
-        let (log_det, items) = match best {
-            Ok(best) => (decimals(best.log_det), by::listed(problems.input, &best.set)),
+        let (worth, items) = match best {
+            Ok(best) => {
+                let worth = best.covered.map_or(best.log_det, |covered| covered.total);
+                (decimals(worth), by::listed(problems.input, &best.set))
+            }
             Err(_) => ("–".into(), "–".into()),
         };
-        table.add_row([Cell::new(problems.groups.value(group)), right(log_det), Cell::new(items)]);
+        table.add_row([Cell::new(problems.groups.value(group)), right(worth), Cell::new(items)]);
     }
     let mut text = format!("{}\n{}", table.trim_fmt(), more(solved.len()));
     let how = match by.left {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::answer::Found;
+use super::answer::{Cover, Found};
 use crate::{
     input::{Id, KernelAnswer, Worth},
     law::Question,
@@ -16,6 +16,8 @@ pub(super) struct Answer<'a> {
     set: Cow<'a, [usize]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ids: Option<Vec<Id<'a>>>,
+    #[serde(flatten)]
+    covered: Option<Cover>,
     log_det: f64,
     upper_bound: Option<f64>,
     gap: Option<f64>,
@@ -41,10 +43,11 @@ impl<'a> Answer<'a> {
         Self {
             set: question.input.items_of(&solution.subset),
             ids: question.input.ids_of(&solution.subset),
+            covered: solution.covered.map(Cover::from),
             log_det: solution.log_det,
             upper_bound: solution.upper_bound,
             gap: solution.gap(),
-            worth: question.input.worth(&solution.subset, solution.log_det),
+            worth: question.input.worth(solution),
             explained: explained.as_ref().and_then(|explained| explained.total.first().copied()),
             explained_by_part: by_part.map(Vec::as_slice),
             kernel: question.input.kernel(),

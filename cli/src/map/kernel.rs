@@ -28,7 +28,9 @@ pub(super) fn features_used(arguments: &MapArguments) -> Use {
     let by_pairs = searches_pairs(*solver) && !certify;
     // A set of any size may have as many items as there are features.
     let sized = law.k.is_some() || law.quota.is_some();
-    if weighing.takes_pairs() && by_pairs && weighing.diversity != Some(0.0) {
+    if *solver == SolverChoice::Coverage {
+        Use::Covers
+    } else if weighing.takes_pairs() && by_pairs && weighing.diversity != Some(0.0) {
         Use::Pairs
     } else if sized {
         Use::Rows

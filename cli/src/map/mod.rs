@@ -3,6 +3,7 @@
 mod answer;
 mod arguments;
 mod by;
+mod coverage;
 mod json;
 mod kernel;
 mod search;
@@ -30,6 +31,7 @@ use crate::{
 pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
     check_solver(arguments)?;
+    coverage::check(arguments)?;
     kernel::check_engine(arguments)?;
     if let Some(file) = &arguments.plot {
         file.check()?;
@@ -83,6 +85,13 @@ fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) 
         let explained = input.explained(subset, Shares::ByPart, &watch)?;
         Ok(Found { solution, explained, solver: arguments.solver, time, engine_reason })
     };
+    if arguments.solver == SolverChoice::Coverage {
+        progress.stage("searching");
+        let started = Instant::now();
+        let engine = Engine::cpu();
+        let search = Search::new(&engine, arguments, progress);
+        return found(coverage::search(&search, question)?, started, None);
+    }
     let host = Engine::cpu().watched(&progress.shown(&interrupt::within(None), Progress::computed));
     if let Some(kernel) = input.kernel_of_pairs(&input.conditions(conditions)?, &host)? {
         kernel::check_solver(arguments)?;
@@ -109,7 +118,8 @@ fn check_complete(solution: &Solution, scored: Option<&Scored>) -> Result<(), Fa
         return Ok(());
     }
     if missing == 0 {
-        let vanishes = solution.log_det == f64::NEG_INFINITY && !scored.is_some_and(Scored::decide_alone);
+        let by_det = solution.covered.is_none() && !scored.is_some_and(Scored::decide_alone);
+        let vanishes = by_det && solution.log_det == f64::NEG_INFINITY;
         return if vanishes { Err(Failure::Vanishing) } else { Ok(()) };
     }
     Err(Failure::Incomplete { termination, found, asked: found + missing })

@@ -39,16 +39,15 @@ impl<'a> Search<'a> {
         let stop = Watch::default().stopped_by(interrupt::flag());
         let limit = arguments.time_limit;
         let certificate = limit.unwrap_or_default().max(CERTIFICATE_LIMIT);
-        // Local search has one of its own.
-        let limit =
-            if arguments.solver == SolverChoice::LocalSearch { limit.or(Some(TIME_LIMIT)) } else { limit };
+        // Searches that improve a set have one of their own.
+        let limit = if improves(arguments.solver) { limit.or(Some(TIME_LIMIT)) } else { limit };
         let given = arguments.time_limit;
         Self { engine, arguments, progress, stop, limit, given, certificate }
     }
 
-    /// For one of many problems: local search ends where no swap improves, unless it has a time limit.
+    /// For one of many problems: swaps end where none improves, unless there is a time limit.
     pub(super) fn of_many(self) -> Self {
-        if self.arguments.solver != SolverChoice::LocalSearch {
+        if !improves(self.arguments.solver) {
             return self;
         }
         let limit = self.given.or(Some(Duration::ZERO));
@@ -103,6 +102,14 @@ impl<'a> Search<'a> {
         engine.watched(&self.progress.shown(&watch, Progress::searched))
     }
 
+    /// The CPU under the watch of this search, for a set that covers items.
+    pub(super) fn covering(&self) -> Engine {
+        let stop = self.stop.clone();
+        let limit = self.limit.filter(|limit| !limit.is_zero());
+        let watch = limit.map_or(stop.clone(), |limit| stop.within(limit));
+        Engine::cpu().watched(&self.progress.shown(&watch, Progress::covered))
+    }
+
     fn solve(&self, model: &impl Objective) -> Result<Solution, Failure> {
         let engine = |limit| self.searching(self.engine, limit);
         Ok(match self.arguments.solver {
@@ -148,6 +155,11 @@ impl<'a> Search<'a> {
         let certificate = UpperBound::default().certify(model, &self.engine.watched(&watch))?;
         Ok(solution.certified(&certificate))
     }
+}
+
+/// Whether the solver improves a set for as long as it may.
+fn improves(solver: SolverChoice) -> bool {
+    matches!(solver, SolverChoice::LocalSearch | SolverChoice::Coverage)
 }
 
 /// The sets of all parts as one.

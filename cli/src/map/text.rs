@@ -1,14 +1,14 @@
 //! The best set found, and how good it is, as text.
 
 use comfy_table::Cell;
-use partition_dpp::map::{Solution, Stats, Termination};
+use partition_dpp::map::{Covered, Solution, Stats, Termination};
 
 use super::{answer::Found, arguments::MapArguments};
 use crate::{
-    input::Worth,
+    input::{Represented, Worth},
     law::Question,
     output::{
-        numbers::{decimals, factor_of_log},
+        numbers::{decimals, factor_of_log, significant},
         table::{MOST_ROWS, more, new_table, right},
     },
 };
@@ -16,7 +16,7 @@ use crate::{
 /// The set and its determinant; unless quiet also the question and the work done.
 pub(super) fn render(question: &Question<'_>, found: &Found, arguments: &MapArguments) -> String {
     let mut answer = items(question, found);
-    answer.push_str(&worth(&found.solution));
+    answer.push_str(&worth(&found.solution, question, arguments));
     answer.push_str(&explained(found));
     answer.push_str(&scored(question, &found.solution));
     if !arguments.output.quiet {
@@ -59,12 +59,33 @@ fn items(question: &Question<'_>, found: &Found) -> String {
 /// Gaps below this fraction of ln det are rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// ln det, and the bound on the optimum.
-fn worth(solution: &Solution) -> String {
-    let mut log_det = format!("log det   {}\n", decimals(solution.log_det));
+/// What the set covers.
+fn cover(covered: &Covered, question: &Question<'_>, arguments: &MapArguments) -> String {
+    let Covered { total, guarantee, .. } = covered;
+    let mean = total / question.input.features.items() as f64;
+    let by = match (&question.input.partition, arguments.coverage) {
+        (None, _) | (_, Some(Represented::All)) => "by any chosen item",
+        _ => "by chosen items of its part",
+    };
+    let what = if question.input.scored.is_some() { "objective" } else { "coverage" };
+    let proof = guarantee.map_or(String::new(), |fraction| {
+        format!("proven    at least {} of the largest {what}\n", significant(fraction))
+    });
+    format!("covers    {}, {mean:.4} an item, {by}\n{proof}", decimals(*total))
+}
+
+/// ln det and the bound on the optimum, or what the set covers.
+fn worth(solution: &Solution, question: &Question<'_>, arguments: &MapArguments) -> String {
+    let mut log_det = match solution.log_det {
+        f64::NEG_INFINITY if solution.covered.is_some() => "log det   none: rows depend on each other\n".into(),
+        log_det => format!("log det   {}\n", decimals(log_det)),
+    };
     if solution.missing > 0 {
         let asked = solution.subset.len() + solution.missing;
         log_det = format!("{log_det}lacks     {} of the {asked} items asked for\n", solution.missing);
+    }
+    if let Some(covered) = &solution.covered {
+        return cover(covered, question, arguments) + &log_det;
     }
     let (Some(bound), Some(gap)) = (solution.upper_bound, solution.gap()) else { return log_det };
     let proof = match solution.termination {
@@ -94,7 +115,7 @@ fn explained(found: &Found) -> String {
 /// What scores and diversity make of the set.
 fn scored(question: &Question<'_>, solution: &Solution) -> String {
     let input = question.input;
-    let worth = input.worth(&solution.subset, solution.log_det);
+    let worth = input.worth(solution);
     let Some((Worth { log_det_similarity, score_total, objective }, scored)) =
         worth.zip(input.scored.as_ref())
     else {

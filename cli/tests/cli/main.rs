@@ -9,6 +9,7 @@ mod cache;
 mod chains;
 mod conditions;
 mod counts;
+mod covering;
 mod devices;
 mod errors;
 mod estimated;

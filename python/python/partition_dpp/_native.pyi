@@ -170,7 +170,7 @@ class Dpp(Model):
 
 @final
 class KernelModel:
-    """Best sets of a kernel that is computed from pairs of items: exactly Gaussian, or with a ridge."""
+    """Best sets of a kernel that is computed from pairs of items: exactly Gaussian, with a ridge, or to cover items."""
 
     def __new__(
         cls,
@@ -188,7 +188,12 @@ class KernelModel:
         exclude: Items | None = None,
     ) -> KernelModel: ...
     def solve(
-        self, solver: Solver = "local-search", *, time_limit: float | None = None, progress: Progress | None = None
+        self,
+        solver: Solver = "local-search",
+        *,
+        coverage: str | None = None,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
     ) -> Solution: ...
     def parts_of(self, items: Items) -> list[str] | None: ...
 
@@ -236,6 +241,10 @@ class Solution:
     def indices(self) -> NDArray[np.int64]: ...
     @property
     def log_det(self) -> float: ...
+    @property
+    def coverage(self) -> float | None: ...
+    @property
+    def guarantee(self) -> float | None: ...
     @property
     def upper_bound(self) -> float | None: ...
     @property

@@ -51,6 +51,10 @@ class Selection:
     explained: float | None
     #: The same of the rows of every part, by label; None without labels.
     explained_by_part: dict[str, float] | None
+    #: Of the solver "coverage", the sum over all items of their similarity to the most similar of `indices`.
+    coverage: float | None = None
+    #: Of the solver "coverage", the proven fraction of the most that any set reaches; None where scores are negative.
+    guarantee: float | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -105,6 +109,7 @@ def select(
     method: Literal["sample", "estimated", "map"] = "sample",
     law_error: float | None = None,
     solver: Solver | None = None,
+    coverage: Literal["parts", "all"] | None = None,
     certify: bool = False,
     time_limit: float | None = None,
     n_samples: int = 1,
@@ -155,8 +160,12 @@ def select(
         error, at most `law_error` (0.01); or ``"map"``.
     solver, certify, time_limit
         For ``"map"``: ``"local-search"``, ``"greedy"`` or ``"exact"`` (and for sets of any size ``"symmetric-greedy"``
-        or ``"softmax"``); whether to compute a proven bound of all sets; seconds in which local search starts again
-        from other sets, or in which other solvers end.
+        or ``"softmax"``), or ``"coverage"``; whether to compute a proven bound of all sets; seconds in which local search
+        starts again from other sets, or in which other solvers end.
+    coverage
+        For the solver ``"coverage"``, which looks for a set with an item similar to every other one: ``"parts"`` compares
+        items with those of their own label (the default with labels), ``"all"`` with all. The bandwidth of ``"rbf"`` is a
+        third of the median distance then, unless it is given.
     n_samples, seed
         Number of samples, and the seed of their random numbers, an integer or a `numpy.random.Generator`; None for one
         from the system. Sample i is the same whatever the number of samples and threads.
@@ -224,6 +233,8 @@ def select(
         raise ValueError("diversity needs scores, one number per item")
     if method != "map" and (solver is not None or certify or time_limit is not None):
         raise ValueError('solver, certify and time_limit are for the method "map"')
+    if coverage is not None and solver != "coverage":
+        raise ValueError('coverage, what items cover, is for the solver "coverage"')
     if method == "map" and n_samples != 1:
         raise ValueError('the method "map" finds one set: n_samples is for the others')
     if not n_samples:
@@ -254,6 +265,10 @@ def select(
         if represent is not None:
             own = sets["labels"] if represent == "parts" else None
             features = alike.represent(own, 1.0 if representation is None else representation, progress=report)
+        if solver == "coverage":
+            if represent is not None or ridge is not None or certify:
+                raise ValueError('the solver "coverage" takes no represent, ridge or certify: these are of determinants')
+            return _covering(features, sets, law, similarity, bandwidth, landmarks, coverage, time_limit, engine, report)
         if method == "map":
             return _best((alike, features), sets, law, similarity, bandwidth, landmarks, ridge, solver, certify,
                          time_limit, engine, report)
@@ -327,6 +342,25 @@ def _best(rows, sets, law, similarity, bandwidth, landmarks, ridge, solver, cert
     exactness = "optimal" if found.termination == "optimal" else "heuristic"
     return Selection(found.indices, [found.indices], log_det, _parts(sets, found.indices), exactness, None,
                      found.upper_bound, found.termination, features.kernel_error, found.engine, None, *explained)
+
+
+def _covering(rows, sets, law, similarity, bandwidth, landmarks, coverage, time_limit, engine, report):
+    """A set that covers all items."""
+    if engine == "gpu":
+        raise ValueError("coverage is computed on the CPU: leave out the engine")
+    if sets["k"] is None and sets["quota"] is None and law["scores"] is None:
+        raise ValueError("sets of any size cover most with all items: coverage takes k, a quota or scores")
+    if similarity == "rbf":
+        bandwidth = rows.median_distance() / 3 if bandwidth is None else bandwidth
+        if landmarks is not None:
+            rows, similarity, bandwidth = rows.rbf(bandwidth, landmarks, progress=report), "dot", None
+    compared = "rbf" if similarity == "rbf" else "dot"
+    model = _native.KernelModel(rows, **sets, similarity=compared, bandwidth=bandwidth, **law)
+    found = model.solve("coverage", coverage=coverage, time_limit=time_limit, progress=report)
+    explained = (None, None) if compared == "rbf" else _explained(rows, sets, found.indices)
+    return Selection(found.indices, [found.indices], found.log_det, _parts(sets, found.indices), "heuristic", None,
+                     None, found.termination, rows.kernel_error, found.engine, None, *explained, found.coverage,
+                     found.guarantee)
 
 
 def _seed(seed) -> int:

@@ -29,5 +29,5 @@ Count = int | tuple[int | None, int | None] | range
 CountEntry = Mapping[Any, Count] | Sequence[Count] | Literal["equal", "proportional"]
 Engine = Literal["auto", "cpu", "gpu"]
 Method = Literal["auto", "rejection", "interpolation", "per-candidate", "estimated"]
-Solver = Literal["local-search", "greedy", "exact", "symmetric-greedy", "softmax"]
+Solver = Literal["local-search", "greedy", "exact", "symmetric-greedy", "softmax", "coverage"]
 Progress = Callable[[str, int, float], object]

@@ -73,9 +73,9 @@ pub(super) struct Factored<'k> {
 
 impl Factored<'_> {
     pub(super) fn solution(self, model: &KernelModel<'_>) -> Solution {
-        let greedy_loop::Picked { places, log_gains, termination } = self.picked;
-        let stats = Stats { gains: log_gains, ..Stats::default() };
-        model.solution(&places, &self.factor, termination, stats)
+        let greedy_loop::Picked { places, gains, termination } = self.picked;
+        let stats = Stats { gains, ..Stats::default() };
+        model.solution(&places, model.log_det(&self.factor), termination, stats)
     }
 }
 
@@ -100,17 +100,19 @@ impl KernelModel<'_> {
         counts
     }
 
-    /// A set with this factor.
+    /// The included items and these, with this ln det.
     pub(super) fn solution(
         &self,
         places: &[Place],
-        factor: &Factor<'_>,
+        log_det: f64,
         termination: Termination,
         stats: Stats,
     ) -> Solution {
+        let chosen = places.iter().map(|place| self.groups[place.group][place.position]);
         Solution {
-            subset: Subset::from_distinct(factor.items().to_vec()),
-            log_det: self.log_det(factor),
+            subset: Subset::from_distinct(self.included().iter().copied().chain(chosen).collect()),
+            log_det,
+            covered: None,
             missing: self.counts.missing(&self.counts_of(places)),
             upper_bound: None,
             termination,
@@ -179,9 +181,9 @@ impl<'m, 'k, T: FeatureScalar> ColumnPivots<'m, 'k, T> {
 
     /// Picks until the loop ends, and returns the factor, and whether that was before gains became unclear.
     fn run(mut self, picks: &mut Picks<'_>, clock: &Clock) -> Result<(Factor<'k>, bool)> {
-        let included = self.model.log_det(&self.factor) - picks.picked().log_gains.iter().sum::<f64>();
+        let included = self.model.log_det(&self.factor) - picks.picked().gains.iter().sum::<f64>();
         let is_done = picks.run(&mut self, &|picked| {
-            let log_det = included + picked.log_gains.iter().sum::<f64>();
+            let log_det = included + picked.gains.iter().sum::<f64>();
             clock.report(log_det, None, picked.places.len() as u64);
             clock.ended()
         })?;

@@ -37,7 +37,7 @@ impl Solver<KernelModel<'_>> for LocalSearch {
 }
 
 fn climb(model: &KernelModel<'_>, greedy: Factored<'_>, epsilon: f64, clock: &Clock) -> Result<Solution> {
-    let mut stats = Stats { gains: greedy.picked.log_gains, ..Stats::default() };
+    let mut stats = Stats { gains: greedy.picked.gains, ..Stats::default() };
     let improves = |ratio: f64| ratio - 1.0 > epsilon / model.counts.most.max(1) as f64;
     let (mut places, mut factor) = (greedy.picked.places, greedy.factor);
     let termination = loop {
@@ -78,5 +78,5 @@ fn climb(model: &KernelModel<'_>, greedy: Factored<'_>, epsilon: f64, clock: &Cl
             break ended;
         }
     };
-    Ok(model.solution(&places, &factor, termination, stats))
+    Ok(model.solution(&places, model.log_det(&factor), termination, stats))
 }

@@ -1,5 +1,6 @@
 //! The most probable set for a kernel that is a function of two items.
 
+mod coverage;
 mod gains;
 mod greedy;
 mod local_search;
@@ -7,6 +8,7 @@ mod quality;
 mod swaps;
 mod visits;
 
+pub use self::coverage::{Coverage, Covered};
 use self::quality::Quality;
 use super::Place;
 use crate::{
@@ -20,7 +22,8 @@ use crate::{
 const NOTHING: f64 = 1e-12;
 
 /// A kernel function with a quota and conditions: what [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy) and
-/// [`LocalSearch`](super::LocalSearch) maximise where there are no features.
+/// [`LocalSearch`](super::LocalSearch) maximise where there are no features. [`Coverage`] searches the same sets, by
+/// another measure.
 ///
 /// ```text
 /// max  det K_S   over all S with lo_l ≤ |S∩P_l| ≤ hi_l, and |S| = k if the quota has a total

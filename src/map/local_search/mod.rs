@@ -185,7 +185,7 @@ impl<M: Objective> Solver<M> for LocalSearch {
         let space = SearchSpace { candidates: &candidates, engine, rows: &rows, epsilon: self.epsilon };
         let mut stats = Stats::default();
         let (greedy, repairs) = starts::complete(&space, &[], &[], &clock)?;
-        (stats.gains, stats.repairs) = (greedy.log_gains, repairs);
+        (stats.gains, stats.repairs) = (greedy.gains, repairs);
         if candidates.counts.most == 0 || greedy.termination == Termination::RankExhausted {
             let termination = match greedy.termination {
                 Termination::RankExhausted => Termination::RankExhausted,

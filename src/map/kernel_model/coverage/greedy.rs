@@ -1,0 +1,160 @@
+//! Greedy picks by what they cover, with bounds of gains: Minoux's accelerated greedy algorithm.
+
+use std::{cmp::Ordering, collections::BinaryHeap};
+
+use super::{
+    super::{
+        super::{
+            Place, Stats,
+            greedy_loop::{FillStep, Picked, Picks, Source, Step},
+            watch::Clock,
+        },
+        KernelModel,
+    },
+    regions::Regions,
+};
+use crate::{Result, engine::Demand};
+
+/// The most items whose gains are computed at a time.
+const MOST: usize = 64;
+/// The fewest, after a pick.
+const FEWEST: usize = 8;
+
+/// Picks until the counts are met, unless the flag of a watch is set.
+pub(super) fn pick<'k>(
+    model: &KernelModel<'k>,
+    regions: &mut Regions<'_, 'k>,
+    clock: &Clock,
+    stats: &mut Stats,
+) -> Result<Picked> {
+    let mut picks = Picks::new(&model.counts, vec![0; model.groups.len()]);
+    let start = regions.total();
+    let mut search = Search::new(model, regions);
+    picks.run(&mut search, &|picked| {
+        clock.report(start + picked.gains.iter().sum::<f64>(), None, picked.places.len() as u64);
+        clock.stopped()
+    })?;
+    stats.evaluations += search.evaluations;
+    Ok(picks.into_picked())
+}
+
+struct Search<'s, 'm, 'k> {
+    model: &'s KernelModel<'k>,
+    regions: &'s mut Regions<'m, 'k>,
+    /// The items of every group that can be picked.
+    queues: Vec<BinaryHeap<Candidate>>,
+    /// How many gains to compute next.
+    count: usize,
+    evaluations: u64,
+}
+
+/// An item with an upper bound of its gain: the more are chosen, the less it is.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    bound: f64,
+    /// For which chosen items of its region the bound is exact.
+    version: Option<u32>,
+    item: u32,
+    position: u32,
+}
+
+impl<'s, 'm, 'k> Search<'s, 'm, 'k> {
+    fn new(model: &'s KernelModel<'k>, regions: &'s mut Regions<'m, 'k>) -> Self {
+        let unknown = |(position, &item): (u32, &u32)| Candidate {
+            bound: f64::INFINITY,
+            version: None,
+            item,
+            position,
+        };
+        let queues = model.groups.iter().map(|items| (0..).zip(items).map(unknown).collect()).collect();
+        Self { model, regions, queues, count: MOST, evaluations: 0 }
+    }
+
+    /// The group of the best candidate that the counts take: of those that are not needed, one with a gain.
+    fn first(&self, picks: &Picks<'_>) -> Option<usize> {
+        let tops = picks.groups(Demand::Optional).filter_map(|group| {
+            let top = self.queues[group].peek()?;
+            let is_wanted = picks.demands()[group] == Demand::Needed || top.bound > 0.0;
+            is_wanted.then_some((top, group))
+        });
+        tops.max_by(|(one, _), (other, _)| one.cmp(other)).map(|(_, group)| group)
+    }
+
+    fn is_exact(&self, candidate: &Candidate) -> bool {
+        candidate.version == Some(self.regions.version(self.regions.of(candidate.item)))
+    }
+
+    /// Computes the gains of the first candidates of a group, as long as they are of the same region and have changed.
+    fn refresh(&mut self, group: usize) -> Result<()> {
+        let (mut first, mut region) = (Vec::new(), None);
+        while let Some(top) = self.queues[group].peek().filter(|_| first.len() < self.count) {
+            let own = self.regions.of(top.item);
+            if self.is_exact(top) || *region.get_or_insert(own) != own {
+                break;
+            }
+            first.extend(self.queues[group].pop());
+        }
+        let Some(region) = region else { return Ok(()) };
+        let items: Vec<u32> = first.iter().map(|candidate| candidate.item).collect();
+        let version = Some(self.regions.version(region));
+        for (candidate, gain) in first.iter().zip(self.regions.gains(region, &items)?) {
+            let bound = gain + self.model.log_square(candidate.item as usize);
+            self.queues[group].push(Candidate { bound, version, ..*candidate });
+        }
+        self.evaluations += first.len() as u64;
+        self.count = (2 * self.count).min(MOST);
+        Ok(())
+    }
+
+    /// Takes the first candidate of a group.
+    fn take(&mut self, picks: &mut Picks<'_>, group: usize) -> Result<FillStep> {
+        let Some(Candidate { bound, item, position, .. }) = self.queues[group].pop() else {
+            return Ok(FillStep::Nothing);
+        };
+        self.regions.insert(item)?;
+        picks.add(Place { group, position: position as usize }, bound);
+        self.count = FEWEST;
+        Ok(FillStep::Picked)
+    }
+}
+
+impl Source for Search<'_, '_, '_> {
+    fn step(&mut self, picks: &mut Picks<'_>) -> Result<Step> {
+        let Some(group) = self.first(picks) else { return Ok(Step::Nothing) };
+        if self.queues[group].peek().is_some_and(|top| self.is_exact(top)) {
+            self.take(picks, group)?;
+        } else {
+            self.refresh(group)?;
+        }
+        Ok(Step::Made)
+    }
+
+    fn fill_one(&mut self, picks: &mut Picks<'_>) -> Result<FillStep> {
+        let top = |group: &usize| self.queues[*group].peek();
+        let needed = picks.groups(Demand::Needed).filter(|group| top(group).is_some());
+        match needed.max_by(|one, other| top(one).cmp(&top(other))) {
+            Some(group) => self.take(picks, group),
+            None => Ok(FillStep::Nothing),
+        }
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bound.total_cmp(&other.bound).then_with(|| other.item.cmp(&self.item))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Candidate {}

@@ -1,0 +1,259 @@
+//! How similar every item is to the chosen ones that may cover it.
+
+use crate::{
+    Partition, Result,
+    parallel::{map_ordered, map_ordered_mut},
+    similarity::{Columns, KernelFunction, check_finite},
+};
+
+/// Items of one task.
+const TASK: usize = 512;
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// The items of every part, or all of them, and the chosen items in slots.
+pub(super) struct Regions<'m, 'k> {
+    kernel: &'k dyn KernelFunction,
+    partition: Option<&'m Partition>,
+    regions: Vec<Region>,
+    /// The item in every slot; `None` once it has left.
+    slots: Vec<Option<u32>>,
+}
+
+/// Items that cover each other.
+struct Region {
+    items: Vec<u32>,
+    covers: Vec<Cover>,
+    /// How often the chosen items of this region have changed.
+    version: u32,
+}
+
+/// The two largest similarities of an item to chosen ones, if they are positive, and the slots of these.
+#[derive(Clone, Copy)]
+struct Cover {
+    best: f64,
+    second: f64,
+    nearest: u32,
+    runner_up: u32,
+}
+
+/// What items would do to a set, each beside any of the chosen ones leaving.
+pub(super) struct Effects {
+    /// By how much each raises the total if none leaves.
+    pub(super) gains: Vec<f64>,
+    /// What each, item after item, makes up for of the loss of every slot.
+    pub(super) made_up: Vec<f64>,
+}
+
+impl Cover {
+    const NONE: Self = Self { best: 0.0, second: 0.0, nearest: NONE, runner_up: NONE };
+
+    fn insert(&mut self, slot: u32, similarity: f64) {
+        if similarity > self.best {
+            *self = Self { best: similarity, second: self.best, nearest: slot, runner_up: self.nearest };
+        } else if similarity > self.second {
+            (self.second, self.runner_up) = (similarity, slot);
+        }
+    }
+}
+
+impl<'m, 'k> Regions<'m, 'k> {
+    /// Without chosen items.
+    pub(super) fn new(kernel: &'k dyn KernelFunction, partition: Option<&'m Partition>) -> Self {
+        let of_items = |items: Vec<u32>| Region {
+            covers: vec![Cover::NONE; items.len()],
+            items,
+            version: 0,
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let all = || (0..kernel.items() as u32).collect();
+        let regions = match partition {
+            Some(parts) => (0..parts.parts()).map(|part| of_items(parts.members(part).to_vec())).collect(),
+            None => vec![of_items(all())],
+        };
+        Self { kernel, partition, regions, slots: Vec::new() }
+    }
+
+    /// The region of an item.
+    pub(super) fn of(&self, item: u32) -> usize {
+        self.partition.map_or(0, |parts| parts.part_of(item as usize))
+    }
+
+    /// How often the chosen items of a region have changed.
+    pub(super) fn version(&self, region: usize) -> u32 {
+        self.regions[region].version
+    }
+
+    /// Number of slots, also of those that are empty.
+    pub(super) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Σ_i max(0, max_s K_is).
+    pub(super) fn total(&self) -> f64 {
+        let of_region = |region: &Region| region.covers.iter().map(|cover| cover.best).sum::<f64>();
+        self.regions.iter().map(of_region).sum()
+    }
+
+    /// What the total loses if the item of each slot leaves.
+    pub(super) fn losses(&self) -> Vec<f64> {
+        let mut losses = vec![0.0; self.slots.len()];
+        let covers = self.regions.iter().flat_map(|region| &region.covers);
+        for cover in covers.filter(|cover| cover.nearest != NONE) {
+            losses[cover.nearest as usize] += cover.best - cover.second;
+        }
+        losses
+    }
+
+    /// Adds an item in a new slot.
+    pub(super) fn insert(&mut self, item: u32) -> Result<()> {
+        self.slots.push(None);
+        self.put(self.slots.len() - 1, item)
+    }
+
+    /// Puts an item into an empty slot.
+    ///
+    /// # Cost
+    /// One entry of the kernel for every item of its region.
+    pub(super) fn put(&mut self, slot: usize, item: u32) -> Result<()> {
+        let region = self.of(item);
+        let known = &mut self.regions[region];
+        let mut similarities = vec![0.0; known.items.len()];
+        self.kernel.column(item as usize, &known.items, &mut similarities);
+        #[expect(clippy::cast_possible_truncation, reason = "slots hold items, counted in 32 bits")]
+        let own = slot as u32;
+        for ((cover, &other), similarity) in known.covers.iter_mut().zip(&known.items).zip(similarities) {
+            check_finite(other as usize, item as usize, similarity)?;
+            cover.insert(own, similarity);
+        }
+        known.version += 1;
+        self.slots[slot] = Some(item);
+        Ok(())
+    }
+
+    /// Empties a slot.
+    ///
+    /// # Cost
+    /// The entries of its region's other chosen items, for the items to which it was one of the two most similar.
+    pub(super) fn take(&mut self, slot: usize) -> Result<()> {
+        let Some(item) = self.slots[slot].take() else { return Ok(()) };
+        let region = self.of(item);
+        let others = self.chosen_in(region);
+        let mut columns = Columns::new(self.kernel.width());
+        others.iter().for_each(|&slot| {
+            if let Some(item) = self.slots[slot as usize] {
+                columns.push(self.kernel, item as usize);
+            }
+        });
+        let (kernel, known) = (self.kernel, &mut self.regions[region]);
+        let tasks = known.covers.chunks_mut(TASK).zip(known.items.chunks(TASK)).collect();
+        let done = map_ordered_mut(tasks, |_, (covers, items): (&mut [Cover], &[u32])| {
+            let (mut buffer, mut entries) = (Vec::new(), vec![0.0; others.len()]);
+            let loses = |cover: &Cover| [cover.nearest, cover.runner_up].contains(&(slot as u32));
+            for (cover, &item) in covers.iter_mut().zip(items).filter(|(cover, _)| loses(cover)) {
+                kernel.entries(item as usize, columns.range(0, others.len()), &mut buffer, &mut entries);
+                check(item, columns.items(), &entries)?;
+                *cover = Cover::NONE;
+                others.iter().zip(&entries).for_each(|(&slot, &entry)| cover.insert(slot, entry));
+            }
+            Ok(())
+        });
+        known.version += 1;
+        done.into_iter().collect()
+    }
+
+    /// Removes the last slot, which is empty.
+    pub(super) fn forget_last(&mut self) {
+        self.slots.pop();
+    }
+
+    /// The slots of the chosen items of a region.
+    fn chosen_in(&self, region: usize) -> Vec<u32> {
+        let is_within = |item: &Option<u32>| item.is_some_and(|item| self.of(item) == region);
+        (0..).zip(&self.slots).filter(|(_, item)| is_within(item)).map(|(slot, _)| slot).collect()
+    }
+
+    /// By how much each of some items of a region would raise the total.
+    ///
+    /// ```text
+    /// Σ_i max(0, K_ij − best_i)
+    /// ```
+    ///
+    /// # Cost
+    /// The entries of these items with all of their region.
+    pub(super) fn gains(&self, region: usize, items: &[u32]) -> Result<Vec<f64>> {
+        self.sums(region, items, items.len(), |_, cover, entries, sums| {
+            for (sum, entry) in sums.iter_mut().zip(entries) {
+                *sum += (entry - cover.best).max(0.0);
+            }
+        })
+    }
+
+    /// What each of some items of a region would do, whichever chosen item leaves.
+    ///
+    /// ```text
+    /// without s, with j:  Σ_i max(0, K_ij − best_i) − Σ_{i nearest to s} (best_i − second_i − max(0, min(K_ij, best_i) − second_i))
+    /// ```
+    ///
+    /// # Cost
+    /// That of [`gains`](Self::gains).
+    pub(super) fn effects(&self, region: usize, items: &[u32]) -> Result<Effects> {
+        let (count, slots) = (items.len(), self.slots.len());
+        let mut gains = self.sums(region, items, count * (1 + slots), |count, cover, entries, sums| {
+            let (gains, made_up) = sums.split_at_mut(count);
+            for (gain, entry) in gains.iter_mut().zip(entries) {
+                *gain += (entry - cover.best).max(0.0);
+            }
+            if cover.nearest != NONE {
+                let own = made_up.iter_mut().skip(cover.nearest as usize).step_by(slots);
+                for (sum, entry) in own.zip(entries) {
+                    *sum += (entry.min(cover.best) - cover.second).max(0.0);
+                }
+            }
+        })?;
+        let made_up = gains.split_off(count);
+        Ok(Effects { gains, made_up })
+    }
+
+    /// Sums over the items of a region, of what their entries with some items give.
+    fn sums(
+        &self,
+        region: usize,
+        items: &[u32],
+        count: usize,
+        add: impl Fn(usize, &Cover, &[f64], &mut [f64]) + Sync,
+    ) -> Result<Vec<f64>> {
+        let mut columns = Columns::new(self.kernel.width());
+        items.iter().for_each(|&item| columns.push(self.kernel, item as usize));
+        let Region { items: covered, covers, .. } = &self.regions[region];
+        // Adding up the sums of a task takes less than making them.
+        let length = TASK.max(4 * count / items.len().max(1));
+        let of_task = |task: usize| -> Result<Vec<f64>> {
+            let range = task * length..covered.len().min((task + 1) * length);
+            let (mut buffer, mut entries) = (Vec::new(), vec![0.0; items.len()]);
+            let mut sums = vec![0.0; count];
+            for (&item, cover) in covered[range.clone()].iter().zip(&covers[range]) {
+                self.kernel.entries(
+                    item as usize,
+                    columns.range(0, items.len()),
+                    &mut buffer,
+                    &mut entries,
+                );
+                check(item, items, &entries)?;
+                add(items.len(), cover, &entries, &mut sums);
+            }
+            Ok(sums)
+        };
+        let mut all = vec![0.0; count];
+        for sums in map_ordered(covered.len().div_ceil(length), of_task) {
+            all.iter_mut().zip(sums?).for_each(|(all, sum)| *all += sum);
+        }
+        Ok(all)
+    }
+}
+
+/// Refuses entries that are not finite.
+fn check(item: u32, others: &[u32], entries: &[f64]) -> Result<()> {
+    let pairs = others.iter().zip(entries);
+    pairs.into_iter().try_for_each(|(&other, &entry)| check_finite(item as usize, other as usize, entry))
+}

@@ -129,6 +129,8 @@ def laws():
                 "--represent parts --represent-excluded no --exclude 4,5"]:
         for command in ["sample --samples 3 --explained", "map --time-limit 0", "infer --sets sets.json", "map --solver exact"]:
             yield f"{command} {ROWS} --quota 1,1,1 {way}"
+    for way in ["--similarity cosine", "--coverage all", "--similarity rbf --scores scores.npy", "--candidates 5 --exclude 4,5"]:
+        yield f"map {ROWS} --quota 2,1,2 --solver coverage --time-limit 0 {way}"
     yield f"sample {ROWS} --quota 2,2,2 --method mcmc --samples 40 --scores scores.npy --ridge 1"
     for law, condition in itertools.product(ESTIMATED, CONDITIONS):
         yield f"sample {ROWS} {law} {condition} --method estimated --samples 10 --seed 6"

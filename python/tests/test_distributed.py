@@ -3,6 +3,7 @@
 import itertools
 import pickle
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import partition_dpp as pdpp
@@ -58,6 +59,39 @@ def test_samples_have_the_law_of_all_rows(ends, monkeypatch):
     # Another law is noticed.
     other = np.array([np.linalg.det(ROWS[list(s)] @ ROWS[list(s)].T) for s in sets])
     assert chi2(items(catalogue.sample(quota={0: 1, 1: 2}, n_samples=6000, seed=3)), sets, other)[0] > 10 * degrees
+
+
+@pytest.mark.parametrize("represent", ["parts", "all"])
+def test_samples_stand_for_the_rest_of_all_rows(represent):
+    labels = LABELS if represent == "parts" else np.zeros(12, int)
+    mapped = np.empty_like(ROWS)
+    for label in np.unique(labels):
+        own = ROWS[labels == label]
+        image = own @ own.T @ own
+        # For an exponent of 2, b = G a.
+        mapped[labels == label] = image * np.sqrt((own**2).sum() / (image**2).sum())
+    weighted = mapped * np.exp(SCORES * 0.4 / 1.2)[:, None]
+    sets = [s for s in itertools.combinations(range(12), 3) if sum(LABELS[list(s)]) in (1, 2)]
+    weights = np.array([np.linalg.det(weighted[list(s)] @ weighted[list(s)].T) for s in sets])
+    columns = replace(COLUMNS, represent=represent, representation=2.0)
+    catalogue = Distributed(in_process(shards(2, 5, 9)), columns)
+    law = {"quota": {0: (1, 2), 1: (1, 2)}, "k": 3}
+    drawn = items(catalogue.sample(**law, n_samples=6000, seed=3))
+    found, degrees = chi2(drawn, sets, weights)
+    assert abs(found - degrees) < 5 * np.sqrt(2 * degrees)
+    # Another law is noticed.
+    plain = items(Distributed(in_process(shards(2, 5, 9)), COLUMNS).sample(**law, n_samples=6000, seed=3))
+    assert chi2(plain, sets, weights)[0] > 10 * degrees
+    model = pdpp.PartitionDpp(mapped, LABELS, {0: (1, 2), 1: (1, 2)}, 3, scores=SCORES, diversity=0.6)
+    expected, _ = model.inference().inclusion_probabilities()
+    marginals = np.concatenate([own for _, own in catalogue.marginals(**law)])
+    assert np.abs(marginals - expected).max() < 1e-9
+    best = catalogue.best(**law)
+    assert best.log_det == pytest.approx(model.solve().log_det, abs=1e-9)
+    assert pickle.loads(pickle.dumps(catalogue._rows())).columns == columns
+    for wrong in ({"represent": "some"}, {"represent": "all", "representation": -1.0}):
+        with pytest.raises(ValueError, match="represent"):
+            replace(COLUMNS, **wrong)
 
 
 def test_batches_and_seeds_decide_samples():

@@ -28,3 +28,4 @@ pub use nystrom::FeatureScalar;
 pub use rbf::{Rbf, RbfFeatures};
 pub use ready::{DotKernel, RbfKernel, Ridge};
 pub use representation::{Explained, Representation};
+pub(crate) use representation::{Map, mapped};

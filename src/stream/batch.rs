@@ -63,6 +63,12 @@ impl Batch {
         Self { number, content: None, texts: None }
     }
 
+    /// The same with other rows, as many.
+    pub(super) fn with_rows(&self, rows: Features) -> Self {
+        let content = self.content.as_ref().map(|(_, partition)| (rows, partition.clone()));
+        Self { content, ..self.clone() }
+    }
+
     /// Its number.
     #[must_use]
     pub fn number(&self) -> u64 {

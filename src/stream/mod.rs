@@ -4,6 +4,7 @@
 //! | step | where | what | most bytes that travel |
 //! |---|---|---|---|
 //! | [`Grams::of_batch`], [`Grams::merge`] | a map, a tree | sums over the rows of every part | 4pn(n + 1) + 10 a batch |
+//! | [`Representation`], [`Representation::batch`] | driver, a map | rows that stand for the rest, for all steps below and sums of them | 8pn² to every batch |
 //! | [`Plan`] | driver | tilt, eigenvectors, trials per sample, error of the law | 8nr to every batch |
 //! | [`Plan::total_leverage`], [`Plan::split`] | a map, driver | how many trials every batch contributes | 8 from every batch |
 //! | [`Plan::trials`] | a map | independent draws of rows | 8r + 20 a trial |
@@ -24,6 +25,7 @@ mod leverages;
 mod marginals;
 mod open_rows;
 mod plan;
+mod representation;
 mod sampler;
 #[cfg(feature = "serde")]
 mod serialized;
@@ -38,6 +40,7 @@ pub use grams::Grams;
 pub use leverages::Leverages;
 pub use marginals::Marginals;
 pub use plan::Plan;
+pub use representation::Representation;
 pub use sampler::{Draw, Request, Step, StreamSampler};
 pub use source::{BatchTrials, Batches, Planned, TrialSource};
 pub use trials::{Place, Trials};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_bytes::ByteBuf;
 
-use super::{Frame, Grams, Marginals, Plan, Trials};
+use super::{Frame, Grams, Marginals, Plan, Representation, Trials};
 use crate::map::CoreSet;
 
 macro_rules! as_bytes {
@@ -23,7 +23,7 @@ macro_rules! as_bytes {
     )*};
 }
 
-as_bytes!(CoreSet, Frame, Grams, Marginals, Plan, Trials);
+as_bytes!(CoreSet, Frame, Grams, Marginals, Plan, Representation, Trials);
 
 #[cfg(test)]
 mod tests {

@@ -182,14 +182,19 @@ fn covers(entries: &[Vec<f64>], part_of: &[usize], set: &[usize]) -> Vec<f64> {
     (0..entries.len()).map(best).collect()
 }
 
-/// Counts, item by item the one that adds most.
-fn plainly(entries: &[Vec<f64>], regions: &[usize], labels: &[usize], counts: &[usize]) -> Vec<usize> {
+/// Counts, item by item the one that adds most, by what it covers and its weight.
+fn plainly(
+    (entries, weights): (&[Vec<f64>], &[f64]),
+    regions: &[usize],
+    labels: &[usize],
+    counts: &[usize],
+) -> Vec<usize> {
     let (mut set, mut left) = (Vec::new(), counts.to_vec());
     while left.iter().any(|&count| count > 0) {
         let known = covers(entries, regions, &set);
         let gain = |item: usize| -> f64 {
             let own = (0..entries.len()).filter(|&other| regions[other] == regions[item]);
-            own.map(|other| (entries[other][item] - known[other]).max(0.0)).sum()
+            weights[item] + own.map(|other| (entries[other][item] - known[other]).max(0.0)).sum::<f64>()
         };
         let free = (0..entries.len()).filter(|item| left[labels[*item]] > 0 && !set.contains(item));
         let (best, _) = free.map(|item| (item, gain(item))).reduce(|a, b| if b.1 > a.1 { b } else { a }).unwrap();
@@ -210,22 +215,26 @@ fn picks_are_those_of_plain_greedy() {
     let given = features(items, 4, 12);
     let rbf = RbfKernel::new(&given, Bandwidth::Exactly(1.1)).unwrap();
     let dot = DotKernel::new(&given);
-    let kernels: [&dyn KernelFunction; 2] = [&rbf, &dot];
-    for kernel in kernels {
+    let none = vec![0.0; items];
+    let some: Vec<f64> = (0..items).map(|item| 15.0 + 15.0 * (item as f64).sin()).collect();
+    let kernels: [(&dyn KernelFunction, &[f64]); 3] = [(&rbf, &none), (&dot, &none), (&rbf, &some)];
+    for (kernel, quality) in kernels {
         let entries = entries(kernel);
-        let model = KernelModel::new(kernel, &partition, &quota).unwrap();
+        let model = KernelModel::new(kernel, &partition, &quota).unwrap().with_log_quality(quality).unwrap();
+        let weights: Vec<f64> = quality.iter().map(|log| 2.0 * log).collect();
         for (coverage, regions) in
             [(Coverage::within(&partition), labels.clone()), (Coverage::of_all(), vec![0; items])]
         {
             let solve = || coverage.solve(&model, &Engine::cpu()).unwrap();
             let found = solve();
-            let expected = plainly(&entries, &regions, &labels, &counts);
+            let expected = plainly((&entries, &weights), &regions, &labels, &counts);
             assert_eq!(found.subset.as_slice(), expected, "{kernel:?}");
             assert_eq!(found.termination, Termination::QuotaMet);
             let total: f64 = covers(&entries, &regions, &expected).iter().sum();
             let covered = found.covered.unwrap();
             assert!((covered.total - total).abs() < 1e-9);
-            assert!((found.stats.gains.iter().sum::<f64>() - total).abs() < 1e-9);
+            let scores: f64 = expected.iter().map(|&item| weights[item]).sum();
+            assert!((found.stats.gains.iter().sum::<f64>() - total - scores).abs() < 1e-9);
             // Counts do not depend on each other, but items of one part cover others where all do.
             let separate = regions == labels;
             let expected = if separate { 1.0 - (-1.0_f64).exp() } else { 0.5 };

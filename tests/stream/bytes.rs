@@ -6,7 +6,7 @@ use oracles::{assert_error, random::normals};
 use partition_dpp::{
     Engine, Error,
     error::StreamProblem,
-    stream::{Frame, Grams, Plan, Trials},
+    stream::{Frame, Grams, Plan, Representation, Trials},
 };
 use twox_hash::XxHash64;
 
@@ -64,7 +64,9 @@ fn damaged_bytes_are_refused() {
     let grams = world.batches.grams().unwrap();
     let plan = plans(&grams).remove(2);
     let trials = plan.trials(&world.batches.batches()[1], 3, 3, &Engine::cpu()).unwrap();
-    let kinds: [(Vec<u8>, Read); 4] = [
+    let representation = Representation::of_parts(&grams, 1.0).unwrap();
+    let kinds: [(Vec<u8>, Read); 5] = [
+        (representation.to_bytes(), |bytes| Representation::from_bytes(bytes).map(drop)),
         (grams.to_bytes(), |bytes| Grams::from_bytes(bytes).map(drop)),
         (grams.frame().unwrap().to_bytes(), |bytes| Frame::from_bytes(bytes).map(drop)),
         (plan.to_bytes(), |bytes| Plan::from_bytes(bytes).map(drop)),
@@ -85,7 +87,7 @@ fn damaged_bytes_are_refused() {
             Error::Stream(StreamProblem::Length { .. }),
             ["bytes"]
         );
-        let (other, _) = &kinds[(at + 1) % 4];
+        let (other, _) = &kinds[(at + 1) % 5];
         assert_error!(read(other), Error::Stream(StreamProblem::Foreign { .. }), ["these bytes are not"]);
         assert_error!(read(b""), Error::Stream(StreamProblem::Foreign { .. }), ["not"]);
         let mut newer = bytes.clone();
@@ -138,6 +140,13 @@ fn forged_bytes_do_no_harm() {
             assert!(read.acceptance_bound() > 0.0 && read.acceptance_bound() <= 1.0, "byte {at}");
             assert!(read.law_error().is_finite() && read.expected_trials().is_finite(), "byte {at}");
             let _ = (read.rows(), read.trials(batch, 2, 1, &Engine::cpu()));
+        }
+    }
+    let [of_parts, of_all] = [Representation::of_parts, Representation::of_all];
+    for made in [of_parts(&grams, 1.0).unwrap(), of_all(&grams, 1.0).unwrap()] {
+        for (_, bytes) in forgeries(&made.to_bytes()) {
+            let Ok(read) = Representation::from_bytes(&bytes) else { continue };
+            let _ = read.batch(batch, &Engine::cpu());
         }
     }
     for (_, bytes) in forgeries(&grams.to_bytes()) {

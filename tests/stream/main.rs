@@ -15,5 +15,6 @@ mod grams;
 mod known_answers;
 mod limits;
 mod marginals;
+mod representation;
 mod weights;
 mod world;

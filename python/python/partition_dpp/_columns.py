@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from . import _native
 from ._select import _number
-from .streams import Batch
+from .streams import Batch, Representation
 
 #: The column of numbers of rows.
 ROW = "__row"
@@ -32,6 +32,10 @@ class Columns:
     diversity: float = 0.5
     #: Other columns that `Draws.table` returns.
     keep: tuple[str, ...] = ()
+    #: What sets stand for, beside being diverse: the rest of every part, "parts", or all rows, "all".
+    represent: str | None = None
+    #: The exponent of this: the more, the less diversity counts.
+    representation: float = 1.0
 
     def __post_init__(self):
         if self.similarity not in ("cosine", "dot"):
@@ -39,6 +43,11 @@ class Columns:
         diversity = _number("diversity", self.diversity)
         if self.score is not None and (diversity is None or not 0 < diversity <= 1):
             raise ValueError(f"the diversity is {self.diversity}; it must be above 0 and at most 1")
+        if self.represent not in (None, "parts", "all"):
+            raise ValueError(f'represent is "{self.represent}", neither "parts" nor "all"')
+        rho = _number("representation", self.representation)
+        if rho is None or not 0 <= rho < float("inf"):
+            raise ValueError(f"representation is {self.representation}; it must be a number from 0 on")
         if not isinstance(self.keep, (tuple, list)) or not all(isinstance(name, str) for name in self.keep):
             kept = f'"{self.keep}"' if isinstance(self.keep, str) else repr(self.keep)
             raise ValueError(f"keep is {kept}; it must be a tuple of names")
@@ -52,13 +61,19 @@ class Columns:
 
     def batch(self, table: pa.Table) -> Batch:
         """A batch of the table."""
-        features = _native.Features(_column(table, self.embedding))
-        if self.similarity == "cosine":
-            features = features.with_unit_rows()
+        features = self.features(table)
         if self.score is not None:
             features = features.with_scores(_column(table, self.score), self.diversity)
-        labels = None if self.label is None else _column(table, self.label)
-        return Batch(self.number(table), features, labels)
+        return Batch(self.number(table), features, self.labels(table))
+
+    def features(self, table: pa.Table) -> _native.Features:
+        """The rows of a batch, without scores."""
+        features = _native.Features(_column(table, self.embedding))
+        return features.with_unit_rows() if self.similarity == "cosine" else features
+
+    def labels(self, table: pa.Table) -> pa.ChunkedArray | None:
+        """The labels of a batch, if there are any."""
+        return None if self.label is None else _column(table, self.label)
 
     def number(self, table: pa.Table) -> int:
         """The number of a batch, which follows from its rows: engines number none, and may read one again."""
@@ -69,6 +84,33 @@ class Columns:
         with pa.ipc.new_stream(pa.PythonFile(digest, "w"), plain) as writer:
             writer.write_batch(pa.record_batch(arrays, schema=plain))
         return digest.number()
+
+
+@dataclass(frozen=True)
+class Unscored:
+    """Rows as sums for a representation take them: without scores."""
+
+    columns: Columns
+
+    def batch(self, table: pa.Table) -> Batch:
+        return Batch(self.number(table), self.columns.features(table), self.columns.labels(table))
+
+    def number(self, table: pa.Table) -> int:
+        return self.columns.number(table)
+
+
+@dataclass(frozen=True)
+class Represented:
+    """Rows that stand for the rest."""
+
+    columns: Columns
+    maps: Representation
+
+    def batch(self, table: pa.Table) -> Batch:
+        return self.maps.batch(self.columns.batch(table))
+
+    def number(self, table: pa.Table) -> int:
+        return self.columns.number(table)
 
 
 class _Digest(io.RawIOBase):

@@ -301,6 +301,20 @@ class Frame:
     def from_bytes(bytes: bytes) -> Frame: ...
 
 @final
+class Representation:
+    """Maps of rows, so that sets stand for the rest: made of sums over rows without scores."""
+
+    @staticmethod
+    def of_parts(grams: Grams, rho: float = 1.0) -> Representation: ...
+    @staticmethod
+    def of_all(grams: Grams, rho: float = 1.0) -> Representation: ...
+    def batch(self, batch: Batch) -> Batch:
+        """The batch with its rows mapped."""
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Representation: ...
+
+@final
 class Plan:
     """What the driver tells the batches of a law: of a quota by label, of k items, or of sets of any size."""
 

@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from . import _native
-from ._columns import ROW, Columns, selected
+from ._columns import ROW, Columns, Represented, Unscored, selected
 from ._select import _count, _seed
 from .streams import (
     CoreSet,
@@ -37,6 +37,7 @@ from .streams import (
     IllConditioned,
     Marginals,
     Plan,
+    Representation,
     StreamSampler,
     Trials,
 )
@@ -53,7 +54,9 @@ Run = Callable[[Function, list[str]], Iterable[pa.Table]]
 
 
 def _answers(function: Callable[..., bytes | None]) -> Callable[..., pa.Table]:
-    """A function of a batch as engines run it: on any table of Arrow, with an answer that is a table."""
+    """A function of a batch as engines run it: on any table of Arrow, with an answer that is a table. `columns` say how
+    batches are made of tables.
+    """
 
     @wraps(function)
     def on_table(table: pa.Table | pa.RecordBatch, columns: Columns, **arguments) -> pa.Table:
@@ -143,17 +146,33 @@ class Distributed:
     def __init__(self, run: Run, columns: Columns):
         self.run, self.columns = run, columns
         self._grams: Grams | None = None
+        self._represented: Represented | None = None
 
     def grams(self, frame: Frame | None = None) -> Grams:
         """The sums over all rows; one pass, the first time."""
         if frame is None and self._grams is not None:
             return self._grams
-        merged = Grams()
-        for _, payload in self._map(partial(grams, columns=self.columns, frame=frame)):
-            merged = merged.merge(Grams.from_bytes(payload))
+        merged = self._sums(self._rows(), frame)
         if frame is None:
             self._grams = merged
         return merged
+
+    def _sums(self, rows: Columns | Unscored | Represented, frame: Frame | None = None) -> Grams:
+        merged = Grams()
+        for _, payload in self._map(partial(grams, columns=rows, frame=frame)):
+            merged = merged.merge(Grams.from_bytes(payload))
+        return merged
+
+    def _rows(self) -> Columns | Represented:
+        """How batches are made of tables; with `represent`, after a pass of sums the first time."""
+        represent = self.columns.represent
+        if represent is None:
+            return self.columns
+        if self._represented is None:
+            sums = self._sums(Unscored(self.columns))
+            make = Representation.of_parts if represent == "parts" else Representation.of_all
+            self._represented = Represented(self.columns, make(sums, self.columns.representation))
+        return self._represented
 
     def plan(self, *, quota=None, k: int | None = None) -> Plan:
         """The plan of a law: exact counts or ranges by label, k items, or any number of items.
@@ -168,7 +187,7 @@ class Distributed:
         Yields the number of the batch, and the probabilities of its rows in their order.
         """
         found = self._accurate(lambda sums: Marginals(sums, quota, k), lambda found: found.error)
-        for number, payload in self._map(partial(marginals, columns=self.columns, found=found)):
+        for number, payload in self._map(partial(marginals, columns=self._rows(), found=found)):
             yield number, np.frombuffer(payload, np.float64)
 
     def best(self, *, quota=None, k: int | None = None, solver: str = "local-search", time_limit=None) -> Draws:
@@ -183,7 +202,7 @@ class Distributed:
             raise ValueError("the best set of a table needs a quota or k, the number of items")
         sums = self.grams()
         total = k if quota is None else sums._most(quota, k)
-        answers = self._map(partial(core_set, columns=self.columns, total=total))
+        answers = self._map(partial(core_set, columns=self._rows(), total=total))
         union = CoreSet.union([CoreSet.from_bytes(payload) for _, payload in answers])
         if quota is None:
             model = _native.KDpp(union.features, k)
@@ -253,7 +272,7 @@ class Distributed:
         return Draws(self, plan.parts, drawn, plan.law_error, sampler.trials, sampler.proposals)
 
     def _totals(self, plan: Plan) -> tuple[list[int], list[float]]:
-        answers = self._map(partial(totals, columns=self.columns, plan=plan))
+        answers = self._map(partial(totals, columns=self._rows(), plan=plan))
         found = {number: float(np.frombuffer(payload, np.float64)[0]) for number, payload in answers}
         numbers = sorted(found)
         return numbers, [found[number] for number in numbers]
@@ -261,7 +280,7 @@ class Distributed:
     def _trials(self, plan: Plan, numbers: list[int], weights: list[float], count: int, seed: int) -> Trials:
         shares = plan.split(weights, count, seed)
         counts = {number: share for number, share in zip(numbers, shares) if share > 0}
-        answers = self._map(partial(trials, columns=self.columns, plan=plan, counts=counts, seed=seed))
+        answers = self._map(partial(trials, columns=self._rows(), plan=plan, counts=counts, seed=seed))
         return Trials.concatenate([Trials.from_bytes(payload) for _, payload in answers])
 
     def _map(self, function: Function) -> Iterator[tuple[int, bytes]]:

@@ -36,6 +36,7 @@ from ._native import (
     IllConditioned,
     Marginals,
     Plan,
+    Representation,
     StreamSampler,
     Trials,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "IllConditioned",
     "Marginals",
     "Plan",
+    "Representation",
     "StreamSampler",
     "Trials",
 ]

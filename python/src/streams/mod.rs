@@ -5,6 +5,7 @@ mod core_sets;
 mod grams;
 mod marginals;
 mod plan;
+mod representation;
 mod sampler;
 mod trials;
 
@@ -13,6 +14,7 @@ pub(crate) use core_sets::{CoreSet, CoreSetUnion};
 pub(crate) use grams::{Frame, Grams};
 pub(crate) use marginals::Marginals;
 pub(crate) use plan::Plan;
+pub(crate) use representation::Representation;
 pub(crate) use sampler::StreamSampler;
 pub(crate) use trials::Trials;
 

@@ -2,7 +2,6 @@
 
 use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 
-use super::Gram;
 use crate::{
     Features, Result,
     linalg::{
@@ -18,35 +17,47 @@ const BLOCK: usize = 256;
 const SHORT: f64 = 1e-3;
 
 /// a ↦ U W Vᵀ a, with V the eigenvectors of a Gram matrix and U = V, or the identity.
-pub(super) struct Map {
+#[derive(Clone, Debug)]
+pub(crate) struct Map {
     vectors: Mat<f64>,
     into: Mat<f64>,
     /// The diagonal of W, descending.
     weights: Vec<f64>,
     /// V W Uᵀ.
     factor: Mat<f64>,
-    /// A power of two that brings rows near 1.
-    scale: f64,
 }
 
 impl Map {
-    /// c G^(ρ/2); the identity for no rows, and rows of zeros.
-    pub(super) fn new(gram: &Gram, rho: f64, scale: f64) -> Result<Self> {
-        let Eigen { values, vectors } = linalg::eigen(gram.matrix.as_ref())?;
+    /// c G^(ρ/2) for a Gram matrix of any scale; the identity for no rows, and rows of zeros.
+    pub(crate) fn new(gram: MatRef<'_, f64>, rho: f64) -> Result<Self> {
+        let Eigen { values, vectors } = linalg::eigen(gram)?;
         let largest = values.first().copied().unwrap_or_default();
         let weights = if largest > 0.0 { weights(&values, rho) } else { vec![1.0; values.len()] };
-        Ok(Self::of(vectors.clone(), vectors, weights, scale))
+        Ok(Self::of(vectors, weights))
     }
 
-    fn of(vectors: Mat<f64>, into: Mat<f64>, weights: Vec<f64>, scale: f64) -> Self {
+    /// From the eigenvectors of a Gram matrix, and what the map multiplies each by.
+    pub(crate) fn of(vectors: Mat<f64>, weights: Vec<f64>) -> Self {
+        Self::into(vectors.clone(), vectors, weights)
+    }
+
+    fn into(vectors: Mat<f64>, into: Mat<f64>, weights: Vec<f64>) -> Self {
         let factor = linalg::scale_columns(vectors.as_ref(), &weights) * into.transpose();
-        Self { vectors, into, weights, factor, scale }
+        Self { vectors, into, weights, factor }
     }
 
     /// The same but for a rotation: in the coordinates of the eigenvectors.
-    pub(super) fn rotated(self) -> Self {
+    pub(crate) fn rotated(self) -> Self {
         let dims = self.weights.len();
-        Self::of(self.vectors, Mat::identity(dims, dims), self.weights, self.scale)
+        Self::into(self.vectors, Mat::identity(dims, dims), self.weights)
+    }
+
+    pub(crate) fn vectors(&self) -> MatRef<'_, f64> {
+        self.vectors.as_ref()
+    }
+
+    pub(crate) fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     /// The most that a row becomes longer by.
@@ -54,14 +65,20 @@ impl Map {
         self.weights[0]
     }
 
-    /// Writes some rows, mapped, to their places among those from one item on.
-    pub(super) fn write(&self, features: &Features, items: &[u32], first: usize, out: &mut [f64]) {
+    /// Writes some rows, mapped, to their places among those from one item on. A power of two brings rows near 1.
+    pub(super) fn write(
+        &self,
+        (features, scale): (&Features, f64),
+        items: &[u32],
+        first: usize,
+        out: &mut [f64],
+    ) {
         let dims = features.dims();
         let [mut rows, mut images] = [(); 2].map(|()| vec![0.0; BLOCK.min(items.len()) * dims]);
         for items in items.chunks(BLOCK) {
             let (rows, images) = (&mut rows[..items.len() * dims], &mut images[..items.len() * dims]);
             for (&item, row) in items.iter().zip(rows.chunks_exact_mut(dims)) {
-                features.read_stored(item as usize, self.scale, row);
+                features.read_stored(item as usize, scale, row);
             }
             let block = MatRef::from_column_major_slice(rows, dims, items.len());
             let mapped = MatMut::from_column_major_slice_mut(images, dims, items.len());
@@ -71,7 +88,7 @@ impl Map {
                     self.apply(row, image);
                 }
                 let place = (item as usize - first) * dims;
-                let scaled = image.iter().map(|value| value / self.scale);
+                let scaled = image.iter().map(|value| value / scale);
                 out[place..place + dims].iter_mut().zip(scaled).for_each(|(out, value)| *out = value);
             }
         }

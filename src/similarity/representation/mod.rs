@@ -2,24 +2,18 @@
 
 mod explained;
 mod map;
+mod rows;
 
 use faer::Mat;
 
 pub use self::explained::Explained;
-use self::{explained::span, map::Map};
+pub(crate) use self::{map::Map, rows::mapped};
+use self::{explained::span, rows::Mapped};
 use crate::{
     Error, Features, Partition, Result, Subset,
     data::{check_partition, compress_if_wide},
     engine::{Engine, Items, Rows, in_double},
-    parallel::{map_ordered, map_ordered_mut},
 };
-
-/// Parts whose maps are in memory at a time.
-const PARTS: usize = 16;
-/// Rows that are mapped by one task, if there are few parts.
-const RUN: usize = 1 << 12;
-/// The least number of tasks, of many rows.
-const TASKS: usize = 64;
 
 /// Gram matrices of the parts: they map rows so that sets stand for the rest, and tell how much of all rows a set explains.
 ///
@@ -153,52 +147,19 @@ impl Representation {
         if rho == 0.0 {
             return Ok(self.features.clone());
         }
-        let (items, dims, parts) = (self.features.items(), self.features.dims(), self.partition.parts());
-        let (unweighted, mut values) = (self.features.unweighted(), vec![0.0; items * dims]);
-        let mut longest = 0.0_f64;
-        for first in (0..parts).step_by(PARTS) {
-            let maps = map_ordered(PARTS.min(parts - first), |at| {
-                let part = first + at;
-                let rows = Rows::scaled(&unweighted, vec![Items::of_part(&self.partition, part)]);
-                let map = Map::new(&self.parts[part], rho, rows.scales()[0])?;
-                // Nothing else has coordinates to agree on: those of eigenvectors keep the digits of short directions.
-                Ok(if parts == 1 { map.rotated() } else { map })
-            });
-            let maps = maps.into_iter().collect::<Result<Vec<Map>>>()?;
-            longest = maps.iter().map(Map::most).fold(longest, f64::max);
-            self.write((&maps, first), &unweighted, &mut values, engine)?;
-        }
-        let mapped = Features::from_rows(items, dims, values)?;
+        let map = |part: usize| {
+            let map = Map::new(self.parts[part].matrix.as_ref(), rho)?;
+            // Nothing else has coordinates to agree on: those of eigenvectors keep the digits of short directions.
+            Ok(if self.parts.len() == 1 { map.rotated() } else { map })
+        };
+        let Mapped { features: mapped, longest } = mapped(&self.features, &self.partition, map, engine)?;
+        let (items, unweighted) = (self.features.items(), self.features.unweighted());
         let residual = self.features.residual().map(|residual| {
             let rows = (0..items).map(|item| (unweighted.row(item), mapped.row(item)));
             // The derivative of x^(1+ρ), and as much again for parts that are mapped differently.
             residual.amplified(2.0 * (1.0 + rho) * longest * longest, rows)
         });
         mapped.with_residual(residual).weighted_as(&self.features, 0..items)
-    }
-
-    /// Writes the rows of some parts, from one on, to their places.
-    fn write(
-        &self,
-        (maps, first): (&[Map], usize),
-        rows: &Features,
-        values: &mut [f64],
-        engine: &Engine,
-    ) -> Result<()> {
-        let (items, dims) = (rows.items(), rows.dims());
-        let run = (RUN * self.partition.parts().div_ceil(PARTS)).min((items / TASKS).max(RUN));
-        let tasks = map_ordered_mut(values.chunks_mut(run * dims).collect(), |task, out: &mut [f64]| {
-            let start = task * run;
-            for (map, part) in maps.iter().zip(first..) {
-                let members = self.partition.members(part);
-                let before = |end: usize| members.partition_point(|&item| (item as usize) < end);
-                let own = &members[before(start)..before(start + run)];
-                engine.proceed_after(own.len())?;
-                map.write(rows, own, start, out);
-            }
-            Ok(())
-        });
-        tasks.into_iter().collect()
     }
 
     /// How well a set stands for all rows: the share of their squared length that it explains.

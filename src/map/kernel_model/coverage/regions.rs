@@ -257,3 +257,33 @@ fn check(item: u32, others: &[u32], entries: &[f64]) -> Result<()> {
     let pairs = others.iter().zip(entries);
     pairs.into_iter().try_for_each(|(&other, &entry)| check_finite(item as usize, other as usize, entry))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Features, similarity::DotKernel};
+
+    /// What is known of a set does not depend on how it came about.
+    #[test]
+    fn items_come_and_go() {
+        let value = |at: u32| f64::from(at * at % 37) / 18.0 - 1.0;
+        let features = Features::from_rows(700, 3, (0..2100).map(value).collect::<Vec<_>>()).unwrap();
+        let partition = Partition::of((0..700).map(|item| item % 2)).unwrap();
+        let kernel = DotKernel::new(&features);
+        for partition in [None, Some(&partition)] {
+            let mut regions = Regions::new(&kernel, partition);
+            let mut chosen: Vec<u32> = vec![3, 10, 22, 35, 41, 58];
+            chosen.iter().for_each(|&item| regions.insert(item).unwrap());
+            for turn in 0..60 {
+                let (slot, item) = (turn as usize % 6, (turn * 113 + 7) % 700);
+                chosen[slot] = item;
+                regions.take(slot).unwrap();
+                regions.put(slot, item).unwrap();
+                let mut again = Regions::new(&kernel, partition);
+                chosen.iter().for_each(|&item| again.insert(item).unwrap());
+                assert_eq!(regions.total(), again.total());
+                assert_eq!(regions.losses(), again.losses());
+            }
+        }
+    }
+}

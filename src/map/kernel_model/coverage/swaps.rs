@@ -63,7 +63,11 @@ pub(super) fn improve<'k>(
                     _ => stats.resizes += 1,
                 }
                 set.make(found)?;
-                known = set.known();
+                let before = std::mem::replace(&mut known, set.known()).objective;
+                // Rounding must not swap items back and forth.
+                if known.objective <= before {
+                    break;
+                }
                 in_vain = 0;
             }
             _ => in_vain += 1,

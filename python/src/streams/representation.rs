@@ -1,0 +1,48 @@
+//! Rows of batches that stand for the rest.
+
+use partition_dpp::{Engine, stream};
+use pyo3::{prelude::*, types::PyBytes};
+
+use super::{Batch, Grams, Pickled, pickled};
+use crate::{errors::OrRaise, interruptible::interruptible, numbers};
+
+/// Maps of rows, so that sets stand for the rest.
+#[pyclass(frozen, module = "partition_dpp.streams")]
+pub(crate) struct Representation(stream::Representation);
+
+#[pymethods]
+impl Representation {
+    /// Rows stand for the rest of their part.
+    #[staticmethod]
+    #[pyo3(signature = (grams, rho = Some(1.0)), text_signature = "(grams, rho=1.0)")]
+    fn of_parts(grams: &Grams, #[pyo3(from_py_with = numbers::representation)] rho: Option<f64>) -> PyResult<Self> {
+        stream::Representation::of_parts(&grams.0, rho.unwrap_or(1.0)).or_raise().map(Self)
+    }
+
+    /// Rows stand for all others.
+    #[staticmethod]
+    #[pyo3(signature = (grams, rho = Some(1.0)), text_signature = "(grams, rho=1.0)")]
+    fn of_all(grams: &Grams, #[pyo3(from_py_with = numbers::representation)] rho: Option<f64>) -> PyResult<Self> {
+        stream::Representation::of_all(&grams.0, rho.unwrap_or(1.0)).or_raise().map(Self)
+    }
+
+    /// The batch with its rows mapped.
+    fn batch(&self, py: Python<'_>, batch: &Batch) -> PyResult<Batch> {
+        let mapped =
+            interruptible(py, None, |watch| self.0.batch(&batch.0, &Engine::cpu().watched(&watch)))?;
+        mapped.or_raise().map(Batch)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        stream::Representation::from_bytes(bytes).or_raise().map(Self)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
+    }
+}

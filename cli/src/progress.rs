@@ -87,8 +87,7 @@ impl Progress {
     /// Shows how much is covered.
     pub(crate) fn covered(&self, step: &Reached) {
         let (covered, steps, seconds) = (step.log_det, step.steps, step.elapsed.as_secs());
-        self.bar
-            .set_message(format!("covers {covered:.6}; {steps} steps, {seconds} s (Ctrl-C stops here)"));
+        self.bar.set_message(format!("covers {covered:.6}; {steps} steps, {seconds} s (Ctrl-C stops here)"));
     }
 
     /// Shows how far set-up or inference is.

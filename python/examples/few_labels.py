@@ -109,8 +109,11 @@ def dpp(**options):
 
 METHODS = {
     "DPP, best set, `represent`": dpp(method="map", represent="parts"),
+    "the same, exponent 2": dpp(method="map", represent="parts", representation=2.0),
     "DPP, drawn, `represent`": dpp(represent="parts"),
     "DPP, best set": dpp(method="map"),
+    "`coverage`": dpp(method="map", solver="coverage"),
+    "`coverage` of all, facility location": dpp(method="map", solver="coverage", coverage="all"),
     "medoids": by_class(medoids),
     "MaxHerding": by_class(max_herding),
     "k-means++": by_class(lambda rows, k, rng: kmeans_plusplus(rows, k, random_state=int(rng.integers(2**31)))[1]),

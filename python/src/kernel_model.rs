@@ -89,7 +89,9 @@ impl KernelModel {
 
     /// Searches for the best set, greedily or by local search, or for one that covers all items.
     #[pyo3(signature = (solver = SolverChoice::LocalSearch, *, coverage = None, time_limit = None, progress = None))]
-    #[pyo3(text_signature = "($self, solver='local-search', *, coverage=None, time_limit=None, progress=None)")]
+    #[pyo3(
+        text_signature = "($self, solver='local-search', *, coverage=None, time_limit=None, progress=None)"
+    )]
     fn solve(
         &self,
         py: Python<'_>,
@@ -129,7 +131,9 @@ impl KernelModel {
         let coverage = match (what.map(numbers::word).as_deref(), &self.partition) {
             (None | Some("parts"), Some(partition)) => Coverage::within(partition),
             (None | Some("all"), _) => Coverage::of_all(),
-            (Some("parts"), None) => return Err(refused("coverage of parts needs labels, the part of each item")),
+            (Some("parts"), None) => {
+                return Err(refused("coverage of parts needs labels, the part of each item"));
+            }
             (Some(other), _) => {
                 return Err(refused(format!("coverage is \"{other}\", neither \"parts\" nor \"all\"")));
             }

@@ -35,7 +35,10 @@ mod _native {
         quota::Quota,
         sampler::Sampler,
         solution::Solution,
-        streams::{Batch, CoreSet, CoreSetUnion, Frame, Grams, Marginals, Plan, Representation, StreamSampler, Trials},
+        streams::{
+            Batch, CoreSet, CoreSetUnion, Frame, Grams, Marginals, Plan, Representation, StreamSampler,
+            Trials,
+        },
     };
 
     use super::{PyModule, PyResult};

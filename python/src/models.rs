@@ -3,6 +3,7 @@
 use partition_dpp::{
     Engine, Features, Law, Sets, Subset,
     engine::{Job, Task},
+    similarity::Rbf,
 };
 use pyo3::prelude::*;
 
@@ -87,7 +88,7 @@ impl Model {
         })?;
         let advise = |error| match given.ridge {
             Some(_) => exception(&error),
-            None => advise(&error, &given.rows),
+            None => advise(&error, &given.rows, &features),
         };
         let partition = sets.quota().map(|(partition, _)| partition.clone());
         Ok(Self { law: made.map_err(advise)?, partition, features, picks: sets.least() })
@@ -141,21 +142,47 @@ pub(crate) fn parts_of(
     Ok(Some(items.into_iter().map(|item| partition.names()[partition.part_of(item)].clone()).collect()))
 }
 
-/// Names the ways out where more items are wanted than the rank allows, but for one in use.
-fn advise(error: &partition_dpp::Error, rows: &Bound<'_, PyAny>) -> PyErr {
-    if !matches!(error, partition_dpp::Error::SizeAboveRank { .. }) {
-        return exception(error);
-    }
+/// Names the ways out where more items are wanted than the rank allows, but for one in use, and what they are predicted to
+/// take.
+fn advise(error: &partition_dpp::Error, rows: &Bound<'_, PyAny>, features: &Features) -> PyErr {
+    let &partition_dpp::Error::SizeAboveRank { k, .. } = error else { return exception(error) };
+    let (items, dims) = (features.items(), features.dims());
+    let ridge = format!("ridge={} (about {})", features.suggested_ridge(), seconds(of_draws(items, dims, k)));
     let given = rows.cast::<features::Features>().ok().map(Bound::get);
     let ways = match given {
         // Of the whole kernel only rounding is missing.
         Some(rbf) if rbf.kernel_error.is_some_and(|error| error > 1e-12) => {
-            "ridge=0.01, and more landmarks, allow more"
+            let more = seconds(of_draws(items, items.min(2 * k), k));
+            format!("{ridge}, and {} landmarks (about {more}), allow more", items.min(2 * k))
         }
-        Some(rbf) if rbf.kernel_error.is_some() => "ridge=0.01 allows more",
-        _ => "ridge=0.01, and the similarity \"rbf\", allow more",
+        Some(rbf) if rbf.kernel_error.is_some() => format!("{ridge} allows more"),
+        _ => {
+            let landmarks = Rbf::default().landmarks(items);
+            let features = 3.0 * items as f64 * dims as f64 * landmarks as f64;
+            let rbf = seconds(features + of_draws(items, landmarks, k));
+            format!("{ridge}, and the similarity \"rbf\" (about {rbf}), allow more")
+        }
     };
-    refused(format!("{error}; {ways}"))
+    let cover = seconds(4.0 * (items as f64).powi(2) * dims as f64);
+    refused(format!("{error}; {ways}; the solver \"coverage\" of select needs no rank (at most {cover})"))
+}
+
+/// Operations until sets of so many items are drawn.
+fn of_draws(items: usize, dims: usize, size: usize) -> f64 {
+    /// Weighted draws that tell what exact ones will take.
+    const PILOT: f64 = 64.0;
+    let (items, dims, size) = (items as f64, dims as f64, size as f64);
+    let steps = dims * size * (1.0 + size / dims) + 5.0 * dims * dims;
+    2.0 * items * dims * dims + 25.0 * dims.powi(3) + PILOT * size * steps
+}
+
+/// Operations as the seconds that they are predicted to take.
+fn seconds(operations: f64) -> String {
+    /// Of a core, in a second.
+    const SPEED: f64 = 1e10;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let seconds = operations / SPEED / threads as f64;
+    if seconds < 1.0 { format!("{seconds:.1e} s") } else { format!("{seconds:.0} s") }
 }
 
 /// Exact counts or ranges per part.

@@ -22,8 +22,8 @@ mod rows;
 
 pub use bandwidth::Bandwidth;
 pub(crate) use factor::{Factor, NextRow};
-pub use function::{KernelFn, KernelFunction};
 pub(crate) use function::{Columns, check_finite, checked_diagonal};
+pub use function::{KernelFn, KernelFunction};
 pub use nystrom::FeatureScalar;
 pub use rbf::{Rbf, RbfFeatures};
 pub use ready::{DotKernel, RbfKernel, Ridge};

@@ -138,7 +138,9 @@ impl Representation {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         type Written = (Vec<f64>, Vec<f64>);
         let (dims, maps, of_all): (usize, Vec<(String, Written)>, Option<Written>) = KIND.read(bytes)?;
-        KIND.check(maps.is_sorted_by(|(one, _), (next, _)| one < next) && maps.is_empty() == of_all.is_some())?;
+        KIND.check(
+            maps.is_sorted_by(|(one, _), (next, _)| one < next) && maps.is_empty() == of_all.is_some(),
+        )?;
         let read = |(vectors, weights): Written| {
             let is_finite = vectors.iter().chain(&weights).all(|value| value.is_finite());
             KIND.check(is_finite && weights.len() == dims && dims.checked_mul(dims) == Some(vectors.len()))?;

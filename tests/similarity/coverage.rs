@@ -61,8 +61,9 @@ impl Small {
                         low..=rng.random_range(low.max(1)..=3).min(members(part).max(1))
                     })
                     .collect();
-                let (low, high): (usize, usize) =
-                    ranges.iter().fold((0, 0), |(low, high), range| (low + range.start(), high + range.end()));
+                let (low, high): (usize, usize) = ranges
+                    .iter()
+                    .fold((0, 0), |(low, high), range| (low + range.start(), high + range.end()));
                 let quota = Quota::new(&partition, &ranges).unwrap();
                 let total = rng.random_range(low.max(1)..=high);
                 let quota = if rng.random_bool(0.5) { quota.with_total(total).unwrap() } else { quota };
@@ -80,7 +81,8 @@ impl Small {
             1 => (0..items).map(|_| rng.random_range(0.0..0.4)).collect(),
             _ => (0..items).map(|_| rng.random_range(-0.4..0.4)).collect(),
         };
-        let chosen = |rng: &mut StdRng| if rng.random_bool(0.3) { vec![rng.random_range(0..items)] } else { vec![] };
+        let chosen =
+            |rng: &mut StdRng| if rng.random_bool(0.3) { vec![rng.random_range(0..items)] } else { vec![] };
         let include = chosen(&mut rng);
         let exclude = chosen(&mut rng).into_iter().filter(|item| !include.contains(item)).collect();
         let by_part = rng.random_bool(0.5);
@@ -146,15 +148,16 @@ fn small_questions_are_answered_as_well_as_is_proven() {
             let (set, covered) = (found.subset.as_slice(), found.covered.unwrap());
             assert!(small.allows(set) && found.missing == 0);
             assert!((covered.total - small.total(set)).abs() < 1e-12 * (1.0 + covered.total));
-            let is_negative =
-                |item: usize| small.quality[item] < 0.0 && !small.exclude.contains(&item);
+            let is_negative = |item: usize| small.quality[item] < 0.0 && !small.exclude.contains(&item);
             match covered.guarantee {
                 Some(fraction) => assert!(small.objective(set) >= fraction * best - 1e-12),
                 None => assert!((0..small.quality.len()).any(is_negative)),
             }
         }
-        proven[picked.covered.unwrap().guarantee.map_or(0, |fraction| if fraction > 0.5 { 2 } else { 1 })] += 1;
-        let (picked, swapped) = [picked, swapped].map(|found| small.objective(found.subset.as_slice())).into();
+        proven[picked.covered.unwrap().guarantee.map_or(0, |fraction| if fraction > 0.5 { 2 } else { 1 })] +=
+            1;
+        let (picked, swapped) =
+            [picked, swapped].map(|found| small.objective(found.subset.as_slice())).into();
         assert!(swapped >= picked - 1e-12 && swapped <= best + 1e-12);
         best_by_picks += usize::from(picked > best - 1e-12);
         best_by_swaps += usize::from(swapped > best - 1e-12);
@@ -197,7 +200,8 @@ fn plainly(
             weights[item] + own.map(|other| (entries[other][item] - known[other]).max(0.0)).sum::<f64>()
         };
         let free = (0..entries.len()).filter(|item| left[labels[*item]] > 0 && !set.contains(item));
-        let (best, _) = free.map(|item| (item, gain(item))).reduce(|a, b| if b.1 > a.1 { b } else { a }).unwrap();
+        let (best, _) =
+            free.map(|item| (item, gain(item))).reduce(|a, b| if b.1 > a.1 { b } else { a }).unwrap();
         left[labels[best]] -= 1;
         set.push(best);
     }

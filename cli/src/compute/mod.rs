@@ -16,6 +16,14 @@ use partition_dpp::{Error, error::DeviceProblem};
 pub(crate) use self::arguments::{ComputeArguments, EngineChoice, PrecisionChoice};
 use crate::{catch_panic::is_caught, failure::Failure};
 
+/// Operations per second of a core, as plans count them; a proposal rejected early counts as a whole one.
+pub(crate) const SPEED: f64 = 1e10;
+
+/// Seconds that so many operations are predicted to take on all threads.
+pub(crate) fn seconds_of(operations: f64) -> f64 {
+    operations / SPEED / rayon::current_num_threads() as f64
+}
+
 /// Sets the number of threads and refuses a precision that the CPU does not compute in.
 pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
     if arguments.precision == PrecisionChoice::F32 && arguments.engine != EngineChoice::Gpu {

@@ -20,7 +20,7 @@ use crate::{
     failure::Failure,
     input::{Input, Reading, too_many_for},
     interrupt,
-    law::{LawRequest, Question},
+    law::{LawRequest, Question, Wanted},
     memory::{Limit, Use},
     output,
     progress::Progress,
@@ -59,9 +59,13 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let (counts, quota) = if input.ridge.is_some() {
         let Some(quota) = &quota else { return Err(too_many_for("counts without --quota")) };
         let met = LawRequest::from(Sets::Quota(partition.clone(), quota.clone()));
-        with_ridge(&met.model(&input, &conditions, &host)?, quota, with)?
+        with_ridge(&met.model(&input, &conditions, (&host, Wanted::Probabilities))?, quota, with)?
     } else {
-        counts(&law.model(&input, &conditions, &host)?, (partition, quota.as_ref()), with)?
+        counts(
+            &law.model(&input, &conditions, (&host, Wanted::Probabilities))?,
+            (partition, quota.as_ref()),
+            with,
+        )?
     };
     let (engine, time) = (engine.info(), started.elapsed());
     let counted = Counted { partition, law: counts, quota, engine, engine_reason: reason, time };

@@ -20,7 +20,7 @@ use crate::{
     failure::Failure,
     input::{Input, Reading, Shares, sets, too_many_for},
     interrupt,
-    law::{LawRequest, Question, RIDGE_ADVICE},
+    law::{LawRequest, Question, RIDGE_ADVICE, Wanted},
     memory::{Limit, Use},
     output,
     progress::Progress,
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     progress.stage("computing");
     let started = Instant::now();
     let watch = progress.shown(&watch, Progress::computed);
-    let model = law.model(&input, &conditions, &Engine::cpu().watched(&watch))?;
+    let model = law.model(&input, &conditions, (&Engine::cpu().watched(&watch), Wanted::Probabilities))?;
     let task = if arguments.estimates.are_wanted() { Task::SetUp } else { Task::Inference };
     let job = law.job(&input.features, task);
     let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;

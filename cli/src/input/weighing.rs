@@ -256,9 +256,7 @@ impl WeighingArguments {
             Similarity::Cosine => {
                 Ok(Similar { features: features.with_unit_rows()?, kernel_error: None, comparison })
             }
-            Similarity::Rbf
-                if matches!(reading.used_for, Use::Pairs | Use::Covers) && self.takes_pairs() =>
-            {
+            Similarity::Rbf if matches!(reading.used_for, Use::Pairs | Use::Covers) && self.takes_pairs() => {
                 let bandwidth = Bandwidth::Exactly(self.width(&features, reading.used_for)?);
                 let kernel = RbfKernel::new(&features, bandwidth)?;
                 let (bandwidth, kernel_error) = (Some(kernel.bandwidth()), Some(kernel.entry_error()));

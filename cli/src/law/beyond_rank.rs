@@ -1,37 +1,99 @@
 //! The ways out where the rank of the kernel allows no set.
 
 use partition_dpp::{
-    Error,
+    Error, Sets,
     similarity::{Bandwidth, Rbf},
 };
 
 use super::LawRequest;
 use crate::{
+    compute::seconds_of,
     failure::Failure,
     input::{Input, MOST_WITH_RIDGE, Scored, Similarity, suggested_ridge},
+    output::numbers::seconds,
 };
+
+/// What a law is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Draws of sets.
+    Draws,
+    /// The best set.
+    BestSet,
+    /// Probabilities.
+    Probabilities,
+}
+
+/// A way out: what to type, and the seconds that it is predicted to take.
+struct Way {
+    words: String,
+    seconds: Option<f64>,
+}
+
+impl Way {
+    fn new(words: impl Into<String>, operations: f64) -> Self {
+        Self { words: words.into(), seconds: Some(seconds_of(operations)) }
+    }
+
+    /// Without a prediction.
+    fn just(words: impl Into<String>) -> Self {
+        Self { words: words.into(), seconds: None }
+    }
+
+    fn describe(&self) -> String {
+        let Self { words, seconds: time } = self;
+        time.map_or(words.clone(), |time| format!("{words} (about {})", seconds(time)))
+    }
+}
+
+impl Wanted {
+    /// Operations for sets of `size` among so many rows.
+    fn operations(self, rows: usize, dims: usize, size: usize) -> f64 {
+        /// Weighted draws that tell what exact ones will take.
+        const PILOT: f64 = 64.0;
+        let (rows, dims, size) = (rows as f64, dims as f64, size as f64);
+        // Sums over the rows, and their eigenvectors.
+        let set_up = 2.0 * rows * dims * dims + 25.0 * dims.powi(3);
+        match self {
+            Self::Draws => {
+                let steps = dims * size * (1.0 + size / dims) + 5.0 * dims * dims;
+                set_up + PILOT * size * steps
+            }
+            // Picks, each compared with all rows.
+            Self::BestSet => 2.0 * rows * size * dims + rows * size * size,
+            Self::Probabilities => set_up,
+        }
+    }
+}
 
 impl LawRequest {
     /// Adds the ways out, in the words to type, to an error about the rank. None of them is in use already.
-    pub(super) fn beyond_rank(&self, input: &Input, failure: Failure) -> Failure {
+    pub(crate) fn beyond_rank(&self, input: &Input, wanted: Wanted, failure: Failure) -> Failure {
         let Failure::Library(source) = failure else { return failure };
-        let wanted = match source {
+        let size = match source {
             Error::SizeAboveRank { k, .. } => k,
             Error::Infeasible { quota, .. } | Error::InfeasibleBeyondIncluded { quota, .. } => quota,
             Error::DependentItems { .. } => 0,
             _ => return Failure::Library(source),
         };
-        let ways = self.ways_beyond_rank(input, wanted);
+        let ways = self.ways_beyond_rank(input, wanted, size);
         let allow = if ways.len() == 1 { "allows" } else { "allow" };
-        let what = if wanted == 0 { "dependent items" } else { "more" };
+        let what = if size == 0 { "dependent items" } else { "more" };
+        let ways: Vec<String> = ways.iter().map(Way::describe).collect();
         match &ways[..] {
             [] => Failure::Library(source),
-            ways => Failure::Impossible { source, advice: format!("{} {allow} {what}", ways.join(" and ")) },
+            ways => {
+                let mut advice = format!("{} {allow} {what}", ways.join(" and "));
+                if let Error::SizeAboveRank { rank, .. } = source {
+                    self.add_ways_without(input, wanted, rank, &mut advice);
+                }
+                Failure::Impossible { source, advice }
+            }
         }
     }
 
-    fn ways_beyond_rank(&self, input: &Input, wanted: usize) -> Vec<String> {
-        let (rows, comparison) = (input.features.items(), &input.comparison);
+    fn ways_beyond_rank(&self, input: &Input, wanted: Wanted, size: usize) -> Vec<Way> {
+        let (rows, dims, comparison) = (input.features.items(), input.features.dims(), &input.comparison);
         let ridge = match comparison.ridge {
             None => "--ridge auto".to_owned(),
             // The rank of a kernel with a ridge shows that the ridge is lost in rounding.
@@ -42,17 +104,19 @@ impl LawRequest {
         };
         // Scores alone take no ridge.
         if input.scored.as_ref().is_some_and(Scored::decide_alone) {
-            return vec![format!("--diversity 0.1 {ridge}")];
+            return vec![Way::just(format!("--diversity 0.1 {ridge}"))];
         }
         let mut ways = Vec::new();
         // An item would be chosen for several of its labels.
         let takes_ridge =
             input.copies.is_none() && (rows <= MOST_WITH_RIDGE || !self.has_ranges_with_total());
         if takes_ridge {
-            ways.push(ridge);
+            // Of few items the ridge is a feature of each row.
+            let dims = if rows <= MOST_WITH_RIDGE { rows + dims } else { dims };
+            ways.push(Way::new(ridge, wanted.operations(rows, dims, size)));
         }
         if comparison.stands_for.is_some() {
-            ways.push("a smaller --representation".into());
+            ways.push(Way::just("a smaller --representation"));
         }
         // A kernel that is given as a matrix has errors, too.
         let is_kernel = input.kernel_error.is_some();
@@ -62,12 +126,47 @@ impl LawRequest {
             (Similarity::Rbf, Some(found))
                 if found < rows && found >= comparison.asked_landmarks.unwrap_or(landmarks) =>
             {
-                ways.push(format!("--landmarks {}", rows.min(2 * wanted)));
+                let more = rows.min(2 * size);
+                ways.push(Way::new(format!("--landmarks {more}"), wanted.operations(rows, more, size)));
             }
-            (Similarity::Dot | Similarity::Cosine, _) if !is_kernel => ways.push("--similarity rbf".into()),
+            (Similarity::Dot | Similarity::Cosine, _) if !is_kernel => {
+                // Best sets take the kernel itself.
+                let features = 3.0 * rows as f64 * dims as f64 * landmarks as f64;
+                let operations = match wanted {
+                    Wanted::BestSet => wanted.operations(rows, dims, size),
+                    _ => features + wanted.operations(rows, landmarks, size),
+                };
+                ways.push(Way::new("--similarity rbf", operations));
+            }
             _ => {}
         }
         ways
+    }
+
+    /// Adds the ways of commands that find sets: every part by itself, if that is within the rank, and sets that need none.
+    fn add_ways_without(&self, input: &Input, wanted: Wanted, rank: usize, advice: &mut String) {
+        if wanted == Wanted::Probabilities || self.is_independent {
+            return;
+        }
+        let (rows, dims) = (input.features.items(), input.features.dims());
+        let most = match &self.sets {
+            Sets::Quota(_, quota) if !self.has_ranges => quota.low().iter().copied().max(),
+            _ => None,
+        };
+        if let Some(most) = most.filter(|&most| most <= rank) {
+            let way = Way::new("--independent", wanted.operations(rows, dims, most));
+            advice.extend([", ", &way.describe(), " chooses from every part by itself"]);
+        }
+        if input.copies.is_none() {
+            let sizes = input
+                .partition
+                .as_ref()
+                .map_or(vec![rows], |parts| (0..parts.parts()).map(|part| parts.size(part)).collect());
+            let pairs: f64 = sizes.iter().map(|&size| (size as f64).powi(2)).sum();
+            // Items are compared again where they may be picked.
+            let way = Way::new("pdpp map --solver coverage", 4.0 * pairs * dims as f64);
+            advice.extend([", ", &way.describe(), " needs no rank"]);
+        }
     }
 
     fn has_ranges_with_total(&self) -> bool {

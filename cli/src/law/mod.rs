@@ -12,7 +12,11 @@ use partition_dpp::{
     engine::{Job, Task},
 };
 
-pub(crate) use self::{arguments::LawArguments, beyond_rank::number, question::Question};
+pub(crate) use self::{
+    arguments::LawArguments,
+    beyond_rank::{Wanted, number},
+    question::Question,
+};
 use crate::{
     failure::Failure,
     input::{Conditions, Input},
@@ -104,7 +108,7 @@ impl LawRequest {
         &self,
         input: &Input,
         conditions: &Conditions,
-        engine: &Engine,
+        (engine, wanted): (&Engine, Wanted),
     ) -> Result<Law, Failure> {
         let conditions = input.conditions(conditions)?;
         let rows = input.rows_of_law(&conditions, engine)?;
@@ -113,32 +117,13 @@ impl LawRequest {
         let Some(delta) = input.ridge else {
             let made = new(&rows, &self.sets, None);
             let made = made.and_then(|law| law.including(&include)?.excluding(&exclude));
-            return made.map_err(|error| self.beyond_rank(input, input.blame_items(error)));
+            return made.map_err(|error| self.beyond_rank(input, wanted, input.blame_items(error)));
         };
         let mut law = new(&rows, &self.sets, Some(delta))?;
         if let Some(scored) = &input.scored {
             law = law.with_scores(&scored.scores, scored.diversity)?;
         }
         Ok(law.including(&include)?.excluding(&exclude)?)
-    }
-
-    /// Adds the way out where a quota asks for more items than the rank allows, for commands that take `--independent`.
-    pub(crate) fn advise(&self, failure: Failure) -> Failure {
-        let fits_by_itself = |rank: usize| match &self.sets {
-            Sets::Quota(_, quota) if !self.has_ranges && !self.is_independent => {
-                quota.low().iter().all(|&count| count <= rank)
-            }
-            _ => false,
-        };
-        match failure {
-            Failure::Impossible { source: source @ Error::SizeAboveRank { rank, .. }, advice }
-                if fits_by_itself(rank) =>
-            {
-                let advice = format!("{advice}, and --independent chooses from every part by itself");
-                Failure::Impossible { source, advice }
-            }
-            other => other,
-        }
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{
     failure::Failure,
     input::{Id, Worth},
     interrupt,
-    law::Question,
+    law::{Question, Wanted},
     memory::Limit,
     output::{
         self,
@@ -145,14 +145,12 @@ fn one(arguments: &MapArguments, question: &Question<'_>, items: &[usize]) -> Re
     let search = Search::new(&engine, arguments, &progress).of_many();
     let solution = if arguments.solver == SolverChoice::Coverage {
         coverage::search(&search, question)?
-    } else if let Some(kernel) =
-        input.kernel_of_pairs(&input.conditions(conditions)?, &Engine::cpu())?
-    {
+    } else if let Some(kernel) = input.kernel_of_pairs(&input.conditions(conditions)?, &Engine::cpu())? {
         kernel::check_solver(arguments)?;
         kernel::check_memory(arguments, input.features.items(), law.most(input.features.items()))?;
         search.on_kernel(&law.kernel_models(&*kernel, input, conditions)?)?
     } else {
-        let model = law.model(input, conditions, &Engine::cpu()).map_err(|failure| law.advise(failure))?;
+        let model = law.model(input, conditions, (&Engine::cpu(), Wanted::BestSet))?;
         search.on_rows(&model, input)?
     };
     if solution.termination == Termination::Interrupted {
@@ -200,7 +198,11 @@ impl<'a> Answer<'a> {
                 .then(|| each().map(|best| best?.covered.map(Cover::from)).collect()),
             log_dets: each().map(|best| Some(best?.log_det)).collect(),
             worths: input.scored.as_ref().map(|scored| {
-                each().map(|best| best.map(|best| scored.worth(best.set.as_slice(), best.log_det, best.covered))).collect()
+                each()
+                    .map(|best| {
+                        best.map(|best| scored.worth(best.set.as_slice(), best.log_det, best.covered))
+                    })
+                    .collect()
             }),
             terminations: each().map(|best| Some(best?.termination.to_string().replace(' ', "-"))).collect(),
             solver: arguments.solver.to_string(),

@@ -51,7 +51,9 @@ pub(super) fn search(search: &Search<'_>, question: &Question<'_>) -> Result<Sol
     let Question { input, law, conditions } = *question;
     let kernel = input.similarity()?;
     let Some(count) = search.arguments.candidates else {
-        return union(law.kernel_models(&*kernel, input, conditions)?.iter().map(|model| cover(search, input, model)));
+        return union(
+            law.kernel_models(&*kernel, input, conditions)?.iter().map(|model| cover(search, input, model)),
+        );
     };
     let conditions = among(count.max(law.most(input.features.items())), input, conditions);
     let models = law.kernel_models(&*kernel, input, &conditions)?;

@@ -21,7 +21,7 @@ use crate::{
     failure::Failure,
     input::{Input, Reading, Scored, Shares},
     interrupt,
-    law::{LawRequest, Question},
+    law::{LawRequest, Question, Wanted},
     memory::Limit,
     output, plot,
     progress::Progress,
@@ -102,7 +102,7 @@ fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) 
         let solution = Search::new(&Engine::cpu(), arguments, progress).on_kernel(&models)?;
         return found(solution, started, None);
     }
-    let model = law.model(input, conditions, &host).map_err(|failure| law.advise(failure))?;
+    let model = law.model(input, conditions, (&host, Wanted::BestSet))?;
     let job = law.job(&input.features, arguments.task());
     let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
     progress.stage("searching");

@@ -77,7 +77,9 @@ fn cover(covered: &Covered, question: &Question<'_>, arguments: &MapArguments) -
 /// ln det and the bound on the optimum, or what the set covers.
 fn worth(solution: &Solution, question: &Question<'_>, arguments: &MapArguments) -> String {
     let mut log_det = match solution.log_det {
-        f64::NEG_INFINITY if solution.covered.is_some() => "log det   none: rows depend on each other\n".into(),
+        f64::NEG_INFINITY if solution.covered.is_some() => {
+            "log det   none: rows depend on each other\n".into()
+        }
         log_det => format!("log det   {}\n", decimals(log_det)),
     };
     if solution.missing > 0 {

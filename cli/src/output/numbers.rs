@@ -81,6 +81,19 @@ pub(crate) fn probability_of_log(log: f64) -> String {
     format!("{:.3}e{exponent}", 10_f64.powf(log / LN_10 - exponent))
 }
 
+/// Seconds, to about three digits.
+pub(crate) fn seconds(seconds: f64) -> String {
+    if seconds < 1e-3 {
+        format!("{seconds:.1e} s")
+    } else if seconds < 10.0 {
+        format!("{seconds:.3} s")
+    } else if seconds < 1e5 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{} s", large(seconds, 1))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,7 +19,7 @@ use crate::{
     failure::Failure,
     input::Id,
     interrupt,
-    law::Question,
+    law::{Question, Wanted},
     memory::Limit,
     output::{
         self,
@@ -102,7 +102,7 @@ fn one(
     let Question { input, law, conditions } = *question;
     let Some(options) = arguments.options() else { unreachable!("other methods are refused before") };
     let engine = Engine::cpu().watched(watch);
-    let model = law.model(input, conditions, &engine).map_err(|failure| law.advise(failure))?;
+    let model = law.model(input, conditions, (&engine, Wanted::Draws))?;
     let sampler = method::sampler(&model, (arguments, options), &engine)?;
     if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
         forecast.check(arguments, || "".into())?;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use partition_dpp::{
-    Engine, Error, ImportanceSampler, Law, Method, Sampler, Watch,
+    Engine, Error, ImportanceSampler, Law, Method, PartitionDpp, Sampler, Watch,
     error::EstimateProblem,
     mcmc::{ChainSamples, Chains},
     sample::Algorithm,
@@ -12,11 +12,22 @@ use partition_dpp::{
 use super::{
     answer::{Drawer, Drawn, Mixing},
     arguments::{MethodChoice, SampleArguments},
+    estimate::set_up_seconds,
     forecast::Forecast,
     instalments::in_instalments,
     method,
 };
-use crate::{failure::Failure, input::too_many_for, interrupt, progress::Progress};
+use crate::{
+    compute::seconds_of,
+    failure::Failure,
+    input::too_many_for,
+    interrupt,
+    output::{self, numbers::seconds},
+    progress::Progress,
+};
+
+/// Seconds above which what was asked for by name is foretold.
+const LONG: f64 = 20.0;
 
 /// What all ways to draw share.
 pub(super) struct Run<'a> {
@@ -35,6 +46,7 @@ impl Run<'_> {
                 // Those without parts are refused before.
                 return Err(too_many_for(&format!("--method {}", arguments.method)));
             };
+            self.foretell(dpp);
             if arguments.method == MethodChoice::Estimated {
                 return self.draw_estimated(&dpp.importance_sampler(engine)?);
             }
@@ -50,6 +62,24 @@ impl Run<'_> {
             forecast.check(arguments, || arguments.estimate.ways_left(law, engine))?;
         }
         self.draw(&sampler)
+    }
+
+    /// Says at once if a method that was asked for by name will take long.
+    fn foretell(&self, dpp: &PartitionDpp) {
+        let arguments = self.arguments;
+        let predicted = match arguments.method {
+            MethodChoice::Mcmc => {
+                let options = arguments.chains.options();
+                let sweeps = (options.chains() * options.burn_in()) as f64 + arguments.samples as f64;
+                seconds_of(sweeps * dpp.operations_of_a_sweep())
+            }
+            _ if arguments.estimate.weighted => 0.0,
+            _ => set_up_seconds(dpp),
+        };
+        if predicted > LONG && !arguments.output.quiet {
+            let method = arguments.method;
+            output::note(&format!("--method {method} is predicted to take at least {}", seconds(predicted)));
+        }
     }
 
     /// Draws with an estimated error, or with weights.

@@ -5,8 +5,13 @@ use std::borrow::Cow;
 use clap::Args;
 use partition_dpp::{Engine, ImportanceSampler, Law, PartitionDpp, RidgeDpp, Sampler};
 
-use super::forecast::{SPEED, seconds};
-use crate::{failure::Failure, law::number, output::numbers::error, parse::positive};
+use crate::{
+    compute::{SPEED, seconds_of},
+    failure::Failure,
+    law::number,
+    output::numbers::{error, seconds},
+    parse::positive,
+};
 
 /// The longest set-up, in seconds, that is done to predict what draws would take.
 const LONG: f64 = 10.0;
@@ -55,7 +60,7 @@ fn larger_ridge(dpp: &RidgeDpp) -> String {
 
 /// Seconds that the set-up of estimated draws is predicted to take.
 pub(crate) fn set_up_seconds(dpp: &PartitionDpp) -> f64 {
-    dpp.operations_of_estimates() / SPEED / rayon::current_num_threads() as f64
+    seconds_of(dpp.operations_of_estimates())
 }
 
 impl EstimateArguments {

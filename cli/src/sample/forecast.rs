@@ -8,10 +8,12 @@ use super::{
     arguments::{MethodChoice, SampleArguments},
     estimate::EstimatedCost,
 };
-use crate::{failure::Failure, output::numbers::large};
+use crate::{
+    compute::SPEED,
+    failure::Failure,
+    output::numbers::{large, seconds},
+};
 
-/// Operations per second of a core, as plans count them; a proposal rejected early counts as a whole one.
-pub(crate) const SPEED: f64 = 1e10;
 /// The default of `--budget`.
 pub(crate) const BUDGET: Duration = Duration::from_secs(300);
 
@@ -87,17 +89,4 @@ fn enough(seconds: f64) -> String {
     /// Some millions of years; more is not a duration.
     const MOST: f64 = 1e15;
     if seconds < MOST { format!("--budget {} allows it; ", seconds.ceil()) } else { String::new() }
-}
-
-/// Seconds, to about three digits.
-pub(crate) fn seconds(seconds: f64) -> String {
-    if seconds < 1e-3 {
-        format!("{seconds:.1e} s")
-    } else if seconds < 10.0 {
-        format!("{seconds:.3} s")
-    } else if seconds < 1e5 {
-        format!("{seconds:.0} s")
-    } else {
-        format!("{} s", large(seconds, 1))
-    }
 }

@@ -28,7 +28,7 @@ use crate::{
     failure::Failure,
     input::{Input, Reading, Shares},
     interrupt,
-    law::{LawRequest, Question},
+    law::{LawRequest, Question, Wanted},
     memory::{Limit, Use},
     output, plot,
     progress::Progress,
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     progress.stage("setting up");
     let started = Instant::now();
     let host = Engine::cpu().watched(&progress.shown(&watch, Progress::computed));
-    let model = law.model(&input, &conditions, &host).map_err(|failure| law.advise(failure))?;
+    let model = law.model(&input, &conditions, (&host, Wanted::Draws))?;
     let question = Question { input: &input, law: &law, conditions: &conditions };
     let memory = Memory::of(&model, arguments, law.sets.least(), limit)?;
     memory.check()?;

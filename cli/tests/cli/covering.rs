@@ -64,7 +64,13 @@ fn answers_are_those_of_the_library() {
         ("--similarity rbf --quota 1..3,0..3,1..3 --k 6", &rbf(median / 3.0), &by_ranges, parts(), None),
         ("--similarity rbf --bandwidth 0.7 --k 9", &rbf(0.7), &Sets::OfSize(9), parts(), None),
         ("--similarity cosine --k 4 --scores scores.csv", &unit, &Sets::OfSize(4), parts(), Some(0.5)),
-        ("--similarity cosine --scores scores.csv --diversity 0.9", &unit, &Sets::OfAnySize, parts(), Some(0.9)),
+        (
+            "--similarity cosine --scores scores.csv --diversity 0.9",
+            &unit,
+            &Sets::OfAnySize,
+            parts(),
+            Some(0.9),
+        ),
     ];
     for (options, kernel, sets, coverage, scored) in cases {
         let command = format!("map {INPUT} --label-column part {COVERAGE} --include 4 --exclude 7 {options}");
@@ -95,7 +101,8 @@ fn every_value_has_its_own_cover() {
         let own: Vec<u64> = serde_json::from_value(found["sets"][value].clone()).unwrap();
         assert!(own.iter().all(|&item| item as usize / 15 == value) && own.len() == 3);
         // Excluded items need to be covered, too, so that the set of all may be another.
-        let whole = folder.json(&format!("map {INPUT} --label-column part {law} --exclude {}", excluded(others)));
+        let whole =
+            folder.json(&format!("map {INPUT} --label-column part {law} --exclude {}", excluded(others)));
         assert!(found["covers"][value]["coverage"].as_f64() < whole["coverage"].as_f64());
         assert_eq!(found["covers"][value]["guarantee"], whole["guarantee"]);
     }
@@ -123,8 +130,14 @@ fn candidates_are_drawn_from_every_part() {
 #[test]
 fn texts_say_what_is_covered() {
     let folder = folder();
-    let parts = folder.text(&format!("map {INPUT} --label-column part --similarity cosine --quota 2,2,2 {COVERAGE}"));
-    for words in ["covers ", "an item, by chosen items of its part", "proven    at least 0.6321 of the largest coverage", "log det   none"] {
+    let parts =
+        folder.text(&format!("map {INPUT} --label-column part --similarity cosine --quota 2,2,2 {COVERAGE}"));
+    for words in [
+        "covers ",
+        "an item, by chosen items of its part",
+        "proven    at least 0.6321 of the largest coverage",
+        "log det   none",
+    ] {
         assert!(parts.contains(words), "'{words}' is missing in {parts}");
     }
     let all = folder.text("map --features rows.csv --similarity rbf --k 3 --solver coverage");

@@ -15,21 +15,26 @@ impl Representation {
     /// Rows stand for the rest of their part.
     #[staticmethod]
     #[pyo3(signature = (grams, rho = Some(1.0)), text_signature = "(grams, rho=1.0)")]
-    fn of_parts(grams: &Grams, #[pyo3(from_py_with = numbers::representation)] rho: Option<f64>) -> PyResult<Self> {
+    fn of_parts(
+        grams: &Grams,
+        #[pyo3(from_py_with = numbers::representation)] rho: Option<f64>,
+    ) -> PyResult<Self> {
         stream::Representation::of_parts(&grams.0, rho.unwrap_or(1.0)).or_raise().map(Self)
     }
 
     /// Rows stand for all others.
     #[staticmethod]
     #[pyo3(signature = (grams, rho = Some(1.0)), text_signature = "(grams, rho=1.0)")]
-    fn of_all(grams: &Grams, #[pyo3(from_py_with = numbers::representation)] rho: Option<f64>) -> PyResult<Self> {
+    fn of_all(
+        grams: &Grams,
+        #[pyo3(from_py_with = numbers::representation)] rho: Option<f64>,
+    ) -> PyResult<Self> {
         stream::Representation::of_all(&grams.0, rho.unwrap_or(1.0)).or_raise().map(Self)
     }
 
     /// The batch with its rows mapped.
     fn batch(&self, py: Python<'_>, batch: &Batch) -> PyResult<Batch> {
-        let mapped =
-            interruptible(py, None, |watch| self.0.batch(&batch.0, &Engine::cpu().watched(&watch)))?;
+        let mapped = interruptible(py, None, |watch| self.0.batch(&batch.0, &Engine::cpu().watched(&watch)))?;
         mapped.or_raise().map(Batch)
     }
 

@@ -38,6 +38,9 @@ pub(super) fn common_independent_set(
 
 /// Extends an independent set, the first `chosen` rows of each basis, along augmenting paths to one that meets the quota.
 /// Returns the rows taken from each basis, or `None` if there is no such set.
+///
+/// # Cost
+/// That of [`common_independent_set`].
 pub(crate) fn complete(
     bases: &[PartBasis],
     chosen: &[usize],
@@ -52,6 +55,7 @@ pub(crate) fn complete(
     let selected = (0..named.len()).filter(|&x| named[x].1 < chosen[named[x].0]).collect();
     let elements = named.iter().map(|&(part, _, row)| Element { part, row }).collect();
     let mut search = Search { elements, quota, dims, selected, counts: chosen.to_vec() };
+    search.greedy();
     while search.selected.len() < quota.iter().sum() {
         search.augment().ok()?;
     }
@@ -95,9 +99,15 @@ enum Way {
 }
 
 impl Search<'_> {
+    /// Adds the elements that nothing has to make room for, in their order.
     fn greedy(&mut self) {
         let mut basis = OrthonormalBasis::new(self.dims);
-        for (index, element) in self.elements.iter().enumerate() {
+        let mut is_selected = vec![false; self.elements.len()];
+        for &index in &self.selected {
+            is_selected[index] = true;
+            basis.extend(self.elements[index].row);
+        }
+        for (index, element) in self.elements.iter().enumerate().filter(|(index, _)| !is_selected[*index]) {
             if self.counts[element.part] < self.quota[element.part] && basis.extend(element.row).is_some() {
                 self.selected.push(index);
                 self.counts[element.part] += 1;

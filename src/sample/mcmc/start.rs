@@ -7,7 +7,7 @@ use crate::{
     model::{FreeItems, GroundSet, feasibility},
 };
 
-/// A set that meets the quota, group after group, by matroid intersection: augmenting paths from the empty set.
+/// A set that meets the quota, group after group, by matroid intersection.
 pub(super) fn certain(dpp: &PartitionDpp, counts: &[usize]) -> Option<Vec<u32>> {
     let (ground, total) = (dpp.ground(), counts.iter().sum());
     let elements: Vec<Vec<(u32, Vec<f64>)>> =

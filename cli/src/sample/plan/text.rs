@@ -9,12 +9,12 @@ use partition_dpp::{
 use crate::{
     memory::megabytes,
     output::{
-        numbers::{large, short},
+        numbers::{large, seconds, short},
         table::{new_table, right},
     },
     sample::{
         answer::{Drawer, Planned, PlannedDrawer},
-        forecast::{Forecast, seconds},
+        forecast::Forecast,
         memory::Memory,
     },
 };

@@ -138,7 +138,8 @@ impl Solver<KernelModel<'_>> for Coverage {
     /// [`Error::Kernel`] for entries that are not finite.
     fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
         let (items, clock) = (model.kernel.items(), engine.apart().1.start());
-        if let Some(labels) = self.partition.as_ref().map(Partition::items).filter(|&labels| labels != items) {
+        if let Some(labels) = self.partition.as_ref().map(Partition::items).filter(|&labels| labels != items)
+        {
             return Err(Error::LabelCount { items, labels });
         }
         let mut stats = Stats::default();

@@ -60,11 +60,7 @@ impl Cover {
 impl<'m, 'k> Regions<'m, 'k> {
     /// Without chosen items.
     pub(super) fn new(kernel: &'k dyn KernelFunction, partition: Option<&'m Partition>) -> Self {
-        let of_items = |items: Vec<u32>| Region {
-            covers: vec![Cover::NONE; items.len()],
-            items,
-            version: 0,
-        };
+        let of_items = |items: Vec<u32>| Region { covers: vec![Cover::NONE; items.len()], items, version: 0 };
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let all = || (0..kernel.items() as u32).collect();
         let regions = match partition {
@@ -233,12 +229,7 @@ impl<'m, 'k> Regions<'m, 'k> {
             let (mut buffer, mut entries) = (Vec::new(), vec![0.0; items.len()]);
             let mut sums = vec![0.0; count];
             for (&item, cover) in covered[range.clone()].iter().zip(&covers[range]) {
-                self.kernel.entries(
-                    item as usize,
-                    columns.range(0, items.len()),
-                    &mut buffer,
-                    &mut entries,
-                );
+                self.kernel.entries(item as usize, columns.range(0, items.len()), &mut buffer, &mut entries);
                 check(item, items, &entries)?;
                 add(items.len(), cover, &entries, &mut sums);
             }

@@ -122,7 +122,11 @@ impl Set<'_, '_, '_> {
         let weights: Vec<f64> = self.places.iter().map(|&place| self.weight(place)).collect();
         let (total, losses) = (self.regions.total(), self.regions.losses());
         Known {
-            worths: losses[self.included..].iter().zip(&weights).map(|(loss, weight)| loss + weight).collect(),
+            worths: losses[self.included..]
+                .iter()
+                .zip(&weights)
+                .map(|(loss, weight)| loss + weight)
+                .collect(),
             counts: self.model.counts_of(self.places),
             objective: total + weights.iter().sum::<f64>(),
             scale: total + weights.iter().map(|weight| weight.abs()).sum::<f64>(),
@@ -143,7 +147,8 @@ impl Set<'_, '_, '_> {
             (0..self.places.len()).filter(of).collect::<Vec<usize>>()
         };
         leaves(None).into_iter().for_each(|at| offer(Some(at), None, -known.worths[at]));
-        let (grows, leaving) = (allowed.allow_move(counts, None, Some(block.group)), leaves(Some(block.group)));
+        let (grows, leaving) =
+            (allowed.allow_move(counts, None, Some(block.group)), leaves(Some(block.group)));
         for (index, &position) in block.positions.iter().enumerate() {
             let place = Place { group: block.group, position };
             if self.places.contains(&place) {

@@ -1,7 +1,9 @@
 //! Best sets of a kernel that is computed from pairs of items.
 
+use std::collections::BTreeMap;
+
 use partition_dpp::{
-    Engine, Features, Partition, Sets,
+    Engine, Features, Partition, Sets, Subset,
     map::{self, Coverage, LazyGreedy, Solver},
     similarity::{Bandwidth, DotKernel, KernelFunction, RbfKernel},
 };
@@ -13,7 +15,7 @@ use crate::{
     interruptible::interruptible,
     labels,
     models::{Given, Scored, parts_of},
-    numbers, ordered,
+    numbers, ordered, rows,
     solution::Solution,
     solvers::{SolverChoice, limit, local_search, whole, within},
 };
@@ -106,6 +108,9 @@ impl KernelModel {
                 "kernels of pairs of items take the solvers \"greedy\", \"local-search\" and \"coverage\"";
             return Err(refused(sentence));
         }
+        if coverage.is_some() && solver != SolverChoice::Coverage {
+            return Err(refused("coverage, what items cover, is for the solver \"coverage\""));
+        }
         let coverage = self.coverage(coverage)?;
         let found = interruptible(py, progress, |watch| {
             let kernel = self.kernel()?;
@@ -117,6 +122,26 @@ impl KernelModel {
             }
         })?;
         whole(found.or_raise()?)
+    }
+
+    /// The share of the similarity of all items that some explain, and that of every part's, without ridge and scores.
+    fn explained(
+        &self,
+        py: Python<'_>,
+        items: &Bound<'_, PyAny>,
+    ) -> PyResult<(f64, Option<BTreeMap<String, f64>>)> {
+        let count = self.features.items();
+        let subset = Subset::new(rows::items(items, "items")?, count).or_raise()?;
+        let of_all = || Partition::of(std::iter::repeat_n((), count).map(|()| 0));
+        let found = interruptible(py, None, |watch| {
+            let kernel = self.similarity()?;
+            let partition = self.partition.clone().map_or_else(of_all, Ok)?;
+            let model = map::KernelModel::of_any_size(&*kernel)?;
+            model.explained(&subset, &partition, &Engine::cpu().watched(&watch))
+        })?;
+        let found = found.or_raise()?;
+        let names = self.partition.as_ref().map(|partition| partition.names().iter().cloned());
+        Ok((found.total, names.map(|names| names.zip(found.by_part).collect())))
     }
 
     /// The names of the parts of some items; `None` without parts.
@@ -139,6 +164,14 @@ impl KernelModel {
             }
         };
         Ok(coverage.with_swaps())
+    }
+
+    /// The kernel without a ridge.
+    fn similarity(&self) -> partition_dpp::Result<Box<dyn KernelFunction>> {
+        Ok(match self.comparison {
+            Comparison::Dot => Box::new(DotKernel::new(&self.features)),
+            Comparison::Rbf(width) => Box::new(RbfKernel::new(&self.features, width)?),
+        })
     }
 
     fn kernel(&self) -> partition_dpp::Result<Box<dyn KernelFunction + '_>> {

@@ -67,15 +67,15 @@ impl Given<'_> {
 
 impl Model {
     fn new(given: &Given<'_>, sets: &Sets) -> PyResult<Self> {
-        let features = features::of(&given.rows)?;
+        let unscored = features::of(&given.rows)?;
         let [include, exclude] = given.conditions()?;
         let scored = given.scored()?;
         // The rows of a ridge have no scores: the whole kernel does.
         let features = match &scored {
             Some(Scored { scores, diversity }) if given.ridge.is_none() => {
-                features.with_scores(scores, *diversity).or_raise()?
+                unscored.with_scores(scores, *diversity).or_raise()?
             }
-            _ => features,
+            _ => unscored.clone(),
         };
         let ridge = given.ridge;
         let made = interruptible(given.rows.py(), None, |_| {
@@ -88,7 +88,7 @@ impl Model {
         })?;
         let advise = |error| match given.ridge {
             Some(_) => exception(&error),
-            None => advise(&error, &given.rows, &features),
+            None => advise(&error, &given.rows, &unscored),
         };
         let partition = sets.quota().map(|(partition, _)| partition.clone());
         Ok(Self { law: made.map_err(advise)?, partition, features, picks: sets.least() })
@@ -147,24 +147,29 @@ pub(crate) fn parts_of(
 fn advise(error: &partition_dpp::Error, rows: &Bound<'_, PyAny>, features: &Features) -> PyErr {
     let &partition_dpp::Error::SizeAboveRank { k, .. } = error else { return exception(error) };
     let (items, dims) = (features.items(), features.dims());
-    let ridge = format!("ridge={} (about {})", features.suggested_ridge(), seconds(of_draws(items, dims, k)));
     let given = rows.cast::<features::Features>().ok().map(Bound::get);
+    let is_rbf = given.is_some_and(|given| given.kernel_error.is_some());
+    let delta = if is_rbf { 0.01 } else { features.suggested_ridge() };
+    let ridge = format!("ridge={delta} ({})", seconds(of_draws(items, dims, k)));
     let ways = match given {
         // Of the whole kernel only rounding is missing.
         Some(rbf) if rbf.kernel_error.is_some_and(|error| error > 1e-12) => {
             let more = seconds(of_draws(items, items.min(2 * k), k));
-            format!("{ridge}, and {} landmarks (about {more}), allow more", items.min(2 * k))
+            format!("{ridge}, and {} landmarks ({more}), allow more", items.min(2 * k))
         }
         Some(rbf) if rbf.kernel_error.is_some() => format!("{ridge} allows more"),
         _ => {
             let landmarks = Rbf::default().landmarks(items);
             let features = 3.0 * items as f64 * dims as f64 * landmarks as f64;
             let rbf = seconds(features + of_draws(items, landmarks, k));
-            format!("{ridge}, and the similarity \"rbf\" (about {rbf}), allow more")
+            format!("{ridge}, and the similarity \"rbf\" ({rbf}), allow more")
         }
     };
-    let cover = seconds(4.0 * (items as f64).powi(2) * dims as f64);
-    refused(format!("{error}; {ways}; the solver \"coverage\" of select needs no rank (at most {cover})"))
+    // A greedy pass, and about as much again for swaps.
+    let cover = seconds(8.0 * (items as f64).powi(2) * dims as f64);
+    refused(format!(
+        "{error}; {ways}; the solver \"coverage\" of select needs no rank ({cover}, less with labels)"
+    ))
 }
 
 /// Operations until sets of so many items are drawn.
@@ -182,7 +187,7 @@ fn seconds(operations: f64) -> String {
     const SPEED: f64 = 1e10;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let seconds = operations / SPEED / threads as f64;
-    if seconds < 1.0 { format!("{seconds:.1e} s") } else { format!("{seconds:.0} s") }
+    if seconds < 1.0 { "under a second".into() } else { format!("about {seconds:.0} s") }
 }
 
 /// Exact counts or ranges per part.

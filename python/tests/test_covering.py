@@ -51,7 +51,11 @@ def test_select_covers_items(data, coverage, similarity):
         # Parts by themselves are easy; where they cover each other, swaps of one item may end before the best set.
         assert (1.0 if coverage == "parts" else 0.9) * most - 1e-9 <= worth <= most + 1e-9
         assert found.guarantee == pytest.approx(1 - np.exp(-1) if coverage == "parts" else 0.5)
-        assert (found.explained is None) == (similarity == "rbf")
+        chosen = kernel[:, found.indices]
+        along = np.einsum("ij,jk,ik->i", chosen, np.linalg.inv(chosen[found.indices]), chosen) if similarity == "rbf" else None
+        if along is not None:
+            assert found.explained == pytest.approx(along.mean())
+            assert found.explained_by_part == pytest.approx({str(l): along[labels == l].mean() for l in range(3)})
 
 
 def test_labels_count_without_a_quota(data):

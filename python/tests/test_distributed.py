@@ -89,7 +89,7 @@ def test_samples_stand_for_the_rest_of_all_rows(represent):
     best = catalogue.best(**law)
     assert best.log_det == pytest.approx(model.solve().log_det, abs=1e-9)
     assert pickle.loads(pickle.dumps(catalogue._rows())).columns == columns
-    for wrong in ({"represent": "some"}, {"represent": "all", "representation": -1.0}):
+    for wrong in ({"represent": "some"}, {"represent": "all", "representation": -1.0}, {"representation": 2.0}):
         with pytest.raises(ValueError, match="represent"):
             replace(COLUMNS, **wrong)
 

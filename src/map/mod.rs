@@ -85,7 +85,8 @@ pub struct Solution {
     /// The set, with the items that must be included.
     pub subset: Subset,
     /// ln det K_S, computed from the features in f64 whatever the solver's precision; 0 for the empty set. −∞ for
-    /// dependent rows, and for a [`Kernel`](crate::Kernel) where the determinant is below the rounding of its factor.
+    /// dependent rows, and for a [`Kernel`](crate::Kernel) where the determinant is below the rounding of its factor. NaN
+    /// for large sets of [`Coverage`].
     pub log_det: f64,
     /// What the set covers; `None` from all solvers but [`Coverage`].
     pub covered: Option<Covered>,

@@ -8,6 +8,8 @@ impl Solution {
     /// objective is the sum of theirs, Σ_l ln det K_{S_l}, and so is its upper bound, if all have one. `None` without
     /// solutions.
     ///
+    /// What the parts cover adds up, too: let them cover different items ([`Coverage::within`](super::Coverage::within)).
+    ///
     /// It ends as the part that ends least well does: interrupted, by a time limit, short of items, and so on to proven
     /// optimal. The counters are sums; gains stand part after part.
     #[must_use]

@@ -14,6 +14,7 @@ mod exponential;
 mod factor;
 mod function;
 mod landmarks;
+mod nearest;
 mod nystrom;
 mod rbf;
 mod ready;

@@ -1,7 +1,10 @@
 //! Sets that cover all items, against enumeration.
 
 use std::{
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -52,8 +55,9 @@ impl Small {
         let partition = Partition::from_labels(&labels).unwrap();
         let members = |part: usize| partition.size(part);
         let k = rng.random_range(1..=4);
-        let sets = match rng.random_range(0..4) {
+        let sets = match rng.random_range(0..5) {
             0 => Sets::OfSize(k),
+            4 => Sets::OfAnySize,
             1 => {
                 let ranges: Vec<_> = (0..parts)
                     .map(|part| {
@@ -81,11 +85,13 @@ impl Small {
             1 => (0..items).map(|_| rng.random_range(0.0..0.4)).collect(),
             _ => (0..items).map(|_| rng.random_range(-0.4..0.4)).collect(),
         };
-        let chosen =
-            |rng: &mut StdRng| if rng.random_bool(0.3) { vec![rng.random_range(0..items)] } else { vec![] };
-        let include = chosen(&mut rng);
-        let exclude = chosen(&mut rng).into_iter().filter(|item| !include.contains(item)).collect();
         let by_part = rng.random_bool(0.5);
+        let mut chosen = |count: usize| -> Vec<usize> {
+            let count = if rng.random_bool(0.3) { count } else { 0 };
+            rand::seq::index::sample(&mut rng, items, count).into_vec()
+        };
+        let include = chosen(2);
+        let exclude = chosen(1).into_iter().filter(|item| !include.contains(item)).collect();
         Self { entries, labels, partition, sets, quality, include, exclude, by_part }
     }
 
@@ -109,7 +115,7 @@ impl Small {
                 quota.allows(&counts)
             }
             Sets::OfSize(k) => set.len() == *k,
-            _ => true,
+            Sets::OfAnySize => true,
         };
         counts
             && self.include.iter().all(|item| set.contains(item))
@@ -287,10 +293,22 @@ fn watches_end_searches() {
     let found = coverage.solve(&model, &Engine::cpu().watched(&late)).unwrap();
     assert_eq!((found.termination, &found.subset), (Termination::TimeLimit, &plain.subset));
     assert_eq!(found.covered, plain.covered);
-    let stop = Watch::default().stopped_by(&Arc::new(AtomicBool::new(true)));
-    let found = coverage.solve(&model, &Engine::cpu().watched(&stop)).unwrap();
-    assert_eq!((found.termination, found.missing), (Termination::Interrupted, 0));
-    assert_eq!(found.covered.unwrap().guarantee, None);
+    // Stopped at once, and once the first items have been looked at: the best of these come first.
+    for turns in [0, 2] {
+        let flag = Arc::new(AtomicBool::new(turns == 0));
+        let (own, told) = (Arc::clone(&flag), AtomicUsize::new(0));
+        let stop = Watch::default().stopped_by(&flag).reporting_to(move |_| {
+            own.fetch_or(told.fetch_add(1, Relaxed) + 1 >= turns, Relaxed);
+        });
+        let found = coverage.solve(&model, &Engine::cpu().watched(&stop)).unwrap();
+        assert_eq!((found.termination, found.missing), (Termination::Interrupted, 0));
+        assert_eq!(found.covered.unwrap().guarantee, None);
+        assert!(found.stats.gains.iter().all(|gain| gain.is_finite()));
+        let entries = entries(&kernel);
+        let total = |item: usize| entries[item].iter().sum::<f64>();
+        let best = (0..64).max_by(|a, b| total(*a).total_cmp(&total(*b))).unwrap();
+        assert!(turns == 0 || found.subset.contains(best), "{:?} lacks {best}", found.subset);
+    }
 }
 
 /// Dependent rows may be chosen together, and a set knows what its parts cover.

@@ -1,7 +1,11 @@
 //! How well sets stand for all rows, by the definition.
 
 use oracles::random::normals;
-use partition_dpp::{Engine, Error, Features, Partition, Subset, similarity::Representation};
+use partition_dpp::{
+    Engine, Error, Features, Partition, Subset,
+    map::KernelModel,
+    similarity::{Bandwidth, DotKernel, KernelFunction, Rbf, RbfKernel, Representation},
+};
 
 #[test]
 fn sets_explain_their_span() {
@@ -47,4 +51,60 @@ fn sets_explain_their_span() {
     }
     let beyond = Subset::new(vec![50], 60).unwrap();
     assert!(matches!(representation.explained(&beyond), Err(Error::ItemOutOfRange { item: 50, items: 40 })));
+}
+
+/// Kernels that are computed from pairs, against features of the same kernel.
+#[test]
+fn kernels_of_pairs_explain_as_much() {
+    let (items, engine) = (1200, Engine::cpu());
+    let features = Features::from_rows(items, 4, normals(items * 4, 5)).unwrap();
+    let partition = Partition::of((0..items).map(|item| item % 3)).unwrap();
+    let few = features.restricted_to(&(0..300).collect::<Vec<_>>()).unwrap();
+    let rbf = Rbf::new(Bandwidth::Exactly(1.5)).features(&few, &engine).unwrap();
+    let pairs = RbfKernel::new(&few, Bandwidth::Exactly(1.5)).unwrap();
+    let few_parts = Partition::of((0..300).map(|item| item / 150)).unwrap();
+    let dot = DotKernel::new(&features);
+    let cases: [(&dyn KernelFunction, &Features, &Partition, &[usize]); 3] = [
+        (&dot, &features, &partition, &[0, 600, 1199]),
+        (&pairs, rbf.features(), &few_parts, &[1, 2, 3, 50, 299]),
+        // Dependent, and more than the rank.
+        (&dot, &features, &partition, &[0, 1, 2, 3, 4, 5, 6]),
+    ];
+    for (kernel, features, partition, set) in cases {
+        let subset = Subset::new(set.to_vec(), features.items()).unwrap();
+        let model = KernelModel::of_any_size(kernel).unwrap();
+        let found = model.explained(&subset, partition, &engine).unwrap();
+        let expected = features.explained(&subset, partition, &engine).unwrap();
+        let pairs = found.by_part.iter().zip(&expected.by_part).chain([(&found.total, &expected.total)]);
+        pairs.for_each(|(found, expected)| assert!((found - expected).abs() < 1e-9, "{found}, {expected}"));
+    }
+    let model = KernelModel::of_any_size(&dot).unwrap();
+    let set = Subset::new(vec![3], items).unwrap();
+    assert!(matches!(model.explained(&set, &few_parts, &engine), Err(Error::LabelCount { .. })));
+    let beyond = Subset::new(vec![items], items + 1).unwrap();
+    assert!(matches!(model.explained(&beyond, &partition, &engine), Err(Error::ItemOutOfRange { .. })));
+}
+
+#[test]
+fn distances_are_to_the_nearest() {
+    let items = 1300;
+    let engine = Engine::cpu();
+    for scale in [1.0, 1e-200, 1e200] {
+        let values: Vec<f64> = normals(items * 3, 6).into_iter().map(|value| scale * value).collect();
+        let features = Features::from_rows(items, 3, values).unwrap();
+        let set = [4, 77, 1299];
+        let distance = |i: usize, j: usize| {
+            let pairs = features.row(i).into_iter().zip(features.row(j));
+            pairs.map(|(x, y)| ((x - y) / scale).powi(2)).sum::<f64>().sqrt()
+        };
+        let nearest = |i: usize| set.iter().map(|&j| distance(i, j)).fold(f64::INFINITY, f64::min);
+        let expected = (0..items).map(nearest).sum::<f64>() / items as f64;
+        let found = features.mean_distance_to(&Subset::new(set.to_vec(), items).unwrap(), &engine).unwrap();
+        assert!((found / scale - expected).abs() < 1e-12 * expected, "{found}, {expected}");
+    }
+    let features = Features::from_rows(2, 1, vec![0.0, 1.0]).unwrap();
+    let none = Subset::new(vec![], 2).unwrap();
+    assert!(matches!(features.mean_distance_to(&none, &engine), Err(Error::Nothing { .. })));
+    let beyond = Subset::new(vec![2], 3).unwrap();
+    assert!(matches!(features.mean_distance_to(&beyond, &engine), Err(Error::ItemOutOfRange { .. })));
 }

@@ -6,7 +6,7 @@ use oracles::{assert_error, known_answers, oracle::dot};
 use partition_dpp::{
     CountRange, Engine, Error, Features, Kernel, Partition, PartitionDpp, Quota, Watch,
     error::KernelProblem,
-    map::{Greedy, KernelModel, LazyGreedy, Solution, Solver, Termination},
+    map::{Greedy, KernelModel, LazyGreedy, LocalSearch, Solution, Solver, Termination},
     similarity::{Bandwidth, DotKernel, KernelFn, KernelFunction, RbfKernel},
 };
 
@@ -221,7 +221,14 @@ fn conditions_are_checked() {
     assert_error!(two.including(&[0, 1, 2]), Error::SizeBelowIncluded { k: 2, included: 3 }, ["3"]);
     let dot = DotKernel::new(&given);
     let four = KernelModel::of_size(&dot, 4).unwrap();
-    assert_error!(four.including(&[0, 1, 2, 3]), Error::DependentItems { item: 3 }, ["3"]);
+    let dependent = four.including(&[0, 1, 2, 3]).unwrap();
+    for refused in [
+        Greedy::default().solve(&dependent, &Engine::cpu()),
+        LazyGreedy::default().solve(&dependent, &Engine::cpu()),
+        LocalSearch::default().solve(&dependent, &Engine::cpu()),
+    ] {
+        assert_error!(refused, Error::DependentItems { item: 3 }, ["3"]);
+    }
     let other = Partition::from_labels(&[0, 1]).unwrap();
     let one = Quota::new(&other, [1, 1]).unwrap();
     assert_error!(KernelModel::new(&kernel, &other, &one), Error::LabelCount { items: 6, labels: 2 }, ["6"]);

@@ -2,6 +2,7 @@
 
 use partition_dpp::{
     Engine, Error, Features, Partition, Subset, Watch,
+    map::KernelModel,
     similarity::{Bandwidth, DotKernel, KernelFunction, RbfKernel, Representation},
 };
 use rayon::prelude::*;
@@ -9,7 +10,7 @@ use rayon::prelude::*;
 use super::{
     Conditions, Input, InputArguments, Scored,
     choices::Represented,
-    weighing::{Similar, StandsFor},
+    weighing::{Similar, Similarity, StandsFor},
 };
 use crate::{failure::Failure, memory::Limit};
 
@@ -129,15 +130,15 @@ impl Input {
         self.features.items().min(self.features.dims())
     }
 
-    /// How well sets stand for all rows, and for those of every part if that is wanted; `None` for a kernel of pairs, and once
-    /// the watch has ended the work.
+    /// How well sets stand for all rows, and for those of every part if that is wanted; `None` once the watch has ended the
+    /// work.
     pub(crate) fn explained(
         &self,
         subsets: &[Subset],
         shares: Shares,
         watch: &Watch,
     ) -> Result<Option<Explained>, Failure> {
-        if self.comparison.is_of_pairs() || watch.check().is_err() {
+        if watch.check().is_err() {
             return Ok(None);
         }
         let partition = match (shares, &self.partition) {
@@ -147,7 +148,11 @@ impl Input {
         let engine = Engine::cpu().watched(watch);
         // Sums over the rows, unless they take more memory than the rows, or more time than they save.
         let are_small = partition.parts() * self.rank() <= self.features.items();
-        let found = if are_small && subsets.len() > 1 {
+        let found = if self.comparison.is_of_pairs() {
+            let kernel = self.similarity()?;
+            let model = KernelModel::of_any_size(&*kernel)?;
+            subsets.iter().map(|subset| model.explained(subset, &partition, &engine)).collect()
+        } else if are_small && subsets.len() > 1 {
             Representation::new(&self.features, &partition, &engine).and_then(|sums| {
                 let of_set = |subset| {
                     watch.check()?;
@@ -165,6 +170,30 @@ impl Input {
         let (total, by_part) = found.into_iter().map(|one| (one.total, one.by_part)).unzip();
         let by_part = (self.partition.is_some() && shares == Shares::ByPart).then_some(by_part);
         Ok(Some(Explained { total, by_part }))
+    }
+
+    /// The mean distance of all items to the nearest one of each set, where distances are what is compared; `None` once the
+    /// watch has ended the work.
+    pub(crate) fn mean_distances(
+        &self,
+        subsets: &[Subset],
+        watch: &Watch,
+    ) -> Result<Option<Vec<f64>>, Failure> {
+        if self.comparison.similarity != Similarity::Rbf {
+            return Ok(None);
+        }
+        let engine = Engine::cpu().watched(watch);
+        let of_set =
+            |subset: &Subset| match Subset::new(self.items_of(subset).into_owned(), self.given.items()) {
+                // Nothing is near an empty set.
+                Ok(items) if items.is_empty() => Ok(f64::INFINITY),
+                Ok(items) => self.given.mean_distance_to(&items, &engine),
+                Err(error) => Err(error),
+            };
+        match subsets.iter().map(of_set).collect::<Result<Vec<f64>, Error>>() {
+            Err(Error::Ended(_)) => Ok(None),
+            found => Ok(Some(found?)),
+        }
     }
 
     /// The similarity of pairs of rows, as it is before a map, a ridge and scores.

@@ -42,7 +42,11 @@ impl Way {
 
     fn describe(&self) -> String {
         let Self { words, seconds: time } = self;
-        time.map_or(words.clone(), |time| format!("{words} (about {})", seconds(time)))
+        match time {
+            None => words.clone(),
+            Some(time) if *time < 1.0 => format!("{words} (under a second)"),
+            Some(time) => format!("{words} (about {})", seconds(*time)),
+        }
     }
 }
 
@@ -68,7 +72,7 @@ impl Wanted {
 
 impl LawRequest {
     /// Adds the ways out, in the words to type, to an error about the rank. None of them is in use already.
-    pub(crate) fn beyond_rank(&self, input: &Input, wanted: Wanted, failure: Failure) -> Failure {
+    pub(super) fn beyond_rank(&self, input: &Input, wanted: Wanted, failure: Failure) -> Failure {
         let Failure::Library(source) = failure else { return failure };
         let size = match source {
             Error::SizeAboveRank { k, .. } => k,
@@ -148,6 +152,9 @@ impl LawRequest {
         if wanted == Wanted::Probabilities || self.is_independent {
             return;
         }
+        let comparison = &input.comparison;
+        let by_det = comparison.stands_for.is_some() || comparison.ridge.is_some();
+        let scores_alone = input.scored.as_ref().is_some_and(Scored::decide_alone);
         let (rows, dims) = (input.features.items(), input.features.dims());
         let most = match &self.sets {
             Sets::Quota(_, quota) if !self.has_ranges => quota.low().iter().copied().max(),
@@ -155,9 +162,9 @@ impl LawRequest {
         };
         if let Some(most) = most.filter(|&most| most <= rank) {
             let way = Way::new("--independent", wanted.operations(rows, dims, most));
-            advice.extend([", ", &way.describe(), " chooses from every part by itself"]);
+            advice.extend(["; ", &way.describe(), " chooses from every part by itself"]);
         }
-        if input.copies.is_none() {
+        if input.copies.is_none() && !by_det && !scores_alone {
             let sizes = input
                 .partition
                 .as_ref()
@@ -165,7 +172,7 @@ impl LawRequest {
             let pairs: f64 = sizes.iter().map(|&size| (size as f64).powi(2)).sum();
             // Items are compared again where they may be picked.
             let way = Way::new("pdpp map --solver coverage", 4.0 * pairs * dims as f64);
-            advice.extend([", ", &way.describe(), " needs no rank"]);
+            advice.extend(["; ", &way.describe(), " needs no rank"]);
         }
     }
 

@@ -12,8 +12,10 @@ use crate::input::Explained;
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) solution: Solution,
-    /// How well it stands for all rows; `None` for a kernel of pairs.
+    /// How well it stands for all rows, unless that was interrupted.
     pub(crate) explained: Option<Explained>,
+    /// The mean distance of items to the nearest chosen one, if that is wanted.
+    pub(crate) mean_distance: Option<f64>,
     pub(crate) solver: SolverChoice,
     /// Total time without reading, and without what the set explains.
     pub(crate) time: Duration,

@@ -36,8 +36,8 @@ pub(crate) struct MapArguments {
     /// What items cover by --solver coverage: those of their part (the default), or all.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) coverage: Option<Represented>,
-    /// Let --solver coverage choose among so many items of every part, drawn at random; of all items without --labels. All
-    /// items need to be covered all the same. For parts of more than some ten thousand items.
+    /// Let --solver coverage choose among so many items of every part, drawn at random; of all items without --labels. The
+    /// set covers all items as before. For parts of more than some ten thousand items.
     #[arg(long, value_name = "N", value_parser = candidates)]
     pub(crate) candidates: Option<usize>,
     /// Local search swaps items as long as that multiplies the determinant by more than 1 + E/k; 1e-9 by default.
@@ -47,6 +47,9 @@ pub(crate) struct MapArguments {
     /// as long as --time-limit once more, or 5 seconds if that is longer.
     #[arg(long)]
     pub(crate) certify: bool,
+    /// With --similarity rbf also state the mean distance of items to the nearest chosen one.
+    #[arg(long, conflicts_with = "by")]
+    pub(crate) explained: bool,
     /// Stop after this many seconds, for every value of --by, with the best set so far. Local search restarts until then (1 second by default) or
     /// until it finds nothing new, and coverage swaps items; with 0, or with --by, they end where no swap improves. A search that a
     /// limit cuts short may differ from run to run.

@@ -13,7 +13,7 @@ use crate::{
     compute::EngineChoice,
     failure::Failure,
     input::{Conditions, Input, Represented},
-    law::Question,
+    law::{LawRequest, Question},
 };
 
 /// Refuses what coverage knows nothing of, and `--coverage` without its solver.
@@ -29,16 +29,20 @@ pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
         };
     }
     let weighing = &input.weighing;
-    let is_open = law.k.is_none() && law.quota.is_none() && weighing.diversity.is_none();
+    let has_scores = !weighing.scores.is_empty() || weighing.score_column.is_some();
+    let is_open = law.k.is_none() && law.quota.is_none() && !has_scores;
     let refused = [
         (weighing.represent.is_some(), "--represent is for determinants: coverage represents by itself"),
-        (weighing.ridge.is_some(), "--ridge is for determinants: coverage takes any number of items without"),
+        (
+            weighing.ridge.is_some(),
+            "--ridge is for determinants: coverage needs none for any number of items",
+        ),
         (weighing.diversity == Some(0.0), "--diversity 0 covers nothing: take --solver greedy"),
         (*independent, "--independent is for determinants: coverage of parts takes each by itself"),
         (*certify, "--certify bounds determinants: coverage states its guarantee"),
         (input.multi_label, "--multi-label would choose an item for several of its labels"),
         (compute.engine == EngineChoice::Gpu, "--engine gpu: coverage is computed on the CPU"),
-        (is_open, "sets of any size cover most with all items: coverage takes --quota, --k or --diversity"),
+        (is_open, "sets of any size cover most with all items: coverage takes --quota, --k or --scores"),
     ];
     match refused.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, why)) => Err(Failure::Arguments(format!("--solver coverage: {why}"))),
@@ -49,22 +53,33 @@ pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
 /// The set found, under this question.
 pub(super) fn search(search: &Search<'_>, question: &Question<'_>) -> Result<Solution, Failure> {
     let Question { input, law, conditions } = *question;
+    if search.arguments.coverage == Some(Represented::Parts) && input.partition.is_none() {
+        let sentence = "--coverage parts needs --labels, the part of each item";
+        return Err(Failure::Arguments(sentence.into()));
+    }
     let kernel = input.similarity()?;
     let Some(count) = search.arguments.candidates else {
         return union(
             law.kernel_models(&*kernel, input, conditions)?.iter().map(|model| cover(search, input, model)),
         );
     };
-    let conditions = among(count.max(law.most(input.features.items())), input, conditions);
+    let (given, conditions) = (conditions.exclude.len(), among(count, law, input, conditions));
     let models = law.kernel_models(&*kernel, input, &conditions)?;
     let mut found = union(models.iter().map(|model| cover(search, input, model)))?;
-    // Proven among candidates alone.
-    found.covered.iter_mut().for_each(|covered| covered.guarantee = None);
+    if conditions.exclude.len() > given {
+        // Proven among candidates alone.
+        found.covered.iter_mut().for_each(|covered| covered.guarantee = None);
+    }
     Ok(found)
 }
 
-/// Conditions that leave so many random items of every part, beside those that must be in the set.
-fn among(count: usize, input: &Input, conditions: &Conditions) -> Conditions {
+/// Conditions that leave so many random items of every part, or as many as it must have, beside those that must be in the
+/// set.
+fn among(count: usize, law: &LawRequest, input: &Input, conditions: &Conditions) -> Conditions {
+    let least = |part: usize| match (law.sets.quota(), law.size()) {
+        (Some((_, quota)), _) => quota.low()[part],
+        (None, size) => size.unwrap_or_default(),
+    };
     let mut is_open = vec![true; input.features.items()];
     // Items that do not exist are left for models to refuse.
     for &item in conditions.include.iter().chain(&conditions.exclude) {
@@ -76,8 +91,8 @@ fn among(count: usize, input: &Input, conditions: &Conditions) -> Conditions {
     }
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     let mut exclude = conditions.exclude.clone();
-    for mut group in groups {
-        let count = count.min(group.len());
+    for (part, mut group) in groups.into_iter().enumerate() {
+        let count = count.max(least(part)).min(group.len());
         let (_, rest) = group.partial_shuffle(&mut rng, count);
         exclude.extend_from_slice(rest);
     }

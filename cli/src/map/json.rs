@@ -27,6 +27,8 @@ pub(super) struct Answer<'a> {
     explained: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     explained_by_part: Option<&'a [f64]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_distance: Option<f64>,
     #[serde(flatten)]
     kernel: KernelAnswer,
     termination: String,
@@ -38,7 +40,7 @@ pub(super) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     pub(super) fn new(question: &Question<'a>, found: &'a Found) -> Self {
-        let Found { solution, explained, solver, time, engine_reason } = found;
+        let Found { solution, explained, mean_distance, solver, time, engine_reason } = found;
         let by_part = explained.as_ref().and_then(|explained| explained.by_part.as_ref()?.first());
         Self {
             set: question.input.items_of(&solution.subset),
@@ -50,6 +52,7 @@ impl<'a> Answer<'a> {
             worth: question.input.worth(solution),
             explained: explained.as_ref().and_then(|explained| explained.total.first().copied()),
             explained_by_part: by_part.map(Vec::as_slice),
+            mean_distance: *mean_distance,
             kernel: question.input.kernel(),
             termination: solution.termination.to_string().replace(' ', "-"),
             solver: solver.to_string(),

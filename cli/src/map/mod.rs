@@ -83,7 +83,9 @@ fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) 
         let subset = slice::from_ref(&solution.subset);
         let watch = Watch::default().stopped_by(interrupt::flag());
         let explained = input.explained(subset, Shares::ByPart, &watch)?;
-        Ok(Found { solution, explained, solver: arguments.solver, time, engine_reason })
+        let distances = if arguments.explained { input.mean_distances(subset, &watch)? } else { None };
+        let mean_distance = distances.and_then(|means| means.first().copied());
+        Ok(Found { solution, explained, mean_distance, solver: arguments.solver, time, engine_reason })
     };
     if arguments.solver == SolverChoice::Coverage {
         progress.stage("searching");

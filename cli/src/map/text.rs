@@ -80,6 +80,7 @@ fn worth(solution: &Solution, question: &Question<'_>, arguments: &MapArguments)
         f64::NEG_INFINITY if solution.covered.is_some() => {
             "log det   none: rows depend on each other\n".into()
         }
+        log_det if log_det.is_nan() => "log det   not computed for so many items\n".into(),
         log_det => format!("log det   {}\n", decimals(log_det)),
     };
     if solution.missing > 0 {
@@ -111,7 +112,11 @@ fn worth(solution: &Solution, question: &Question<'_>, arguments: &MapArguments)
 /// How well the set stands for all rows.
 fn explained(found: &Found) -> String {
     let total = found.explained.as_ref().and_then(|explained| explained.total.first());
-    total.map_or(String::new(), |total| format!("explains  {total:.4} of the squared length of all rows\n"))
+    let share = total.map(|total| format!("explains  {total:.4} of the squared length of all rows\n"));
+    let mean = found
+        .mean_distance
+        .map(|mean| format!("distance  {} on average to the nearest chosen item\n", significant(mean)));
+    share.unwrap_or_default() + &mean.unwrap_or_default()
 }
 
 /// What scores and diversity make of the set.
@@ -123,8 +128,13 @@ fn scored(question: &Question<'_>, solution: &Solution) -> String {
     else {
         return String::new();
     };
+    let similarity = if log_det_similarity.is_finite() {
+        format!(", log det of the similarity {log_det_similarity:.6}")
+    } else {
+        String::new()
+    };
     format!(
-        "scores    {score_total:.6} in all, log det of the similarity {log_det_similarity:.6}\n\
+        "scores    {score_total:.6} in all{similarity}\n\
          objective {objective:.6} at diversity {}\n",
         scored.diversity,
     )

@@ -41,6 +41,8 @@ pub(crate) struct Drawn {
     pub(crate) sampling: Duration,
     /// How well every subset stands for all rows, if that is wanted.
     pub(crate) explained: Option<Explained>,
+    /// Of every subset: the mean distance of items to the nearest of its own, if that is wanted.
+    pub(crate) mean_distances: Option<Vec<f64>>,
     /// The reason why there are fewer than asked for, if there are.
     pub(crate) ended: Option<Ended>,
 }

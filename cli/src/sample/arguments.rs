@@ -52,7 +52,8 @@ pub(crate) struct SampleArguments {
     #[arg(long, conflicts_with_all = ["plot", "output"])]
     pub(crate) plan: bool,
     /// State how well every subset stands for the rest: the share of the squared length of all rows that it explains, and
-    /// with --json that of every part's. With --represent the first is stated anyway.
+    /// with --json that of every part's. With --represent the first is stated anyway. With --similarity rbf also the mean
+    /// distance of items to the nearest chosen one.
     #[arg(long, conflicts_with = "by")]
     pub(crate) explained: bool,
     /// Memory to use at most, as in 400MB, not counting memory-mapped features; by default the free memory.

@@ -70,14 +70,18 @@ impl ChainArguments {
 
     /// Refuses draws of sets of this size that take more than [`MOST_MOVES`].
     pub(crate) fn check(&self, draws: u64, size: usize) -> Result<(), Failure> {
+        let moves = self.sweeps(draws) * size as f64;
+        if moves <= MOST_MOVES { Ok(()) } else { Err(Failure::Moves { moves, limit: MOST_MOVES }) }
+    }
+
+    /// Sweeps that so many draws take at least.
+    pub(crate) fn sweeps(&self, draws: u64) -> f64 {
         let options = self.options();
         let thin = match self.thin {
             Some(Thin(Thinning::Sweeps(sweeps))) => sweeps,
             _ => 1,
         };
-        let sweeps = options.chains() as f64 * options.burn_in() as f64 + draws as f64 * thin as f64;
-        let moves = sweeps * size as f64;
-        if moves <= MOST_MOVES { Ok(()) } else { Err(Failure::Moves { moves, limit: MOST_MOVES }) }
+        options.chains() as f64 * options.burn_in() as f64 + draws as f64 * thin as f64
     }
 
     /// The library's options.

@@ -69,9 +69,7 @@ impl Run<'_> {
         let arguments = self.arguments;
         let predicted = match arguments.method {
             MethodChoice::Mcmc => {
-                let options = arguments.chains.options();
-                let sweeps = (options.chains() * options.burn_in()) as f64 + arguments.samples as f64;
-                seconds_of(sweeps * dpp.operations_of_a_sweep())
+                seconds_of(arguments.chains.sweeps(arguments.samples) * dpp.operations_of_a_sweep())
             }
             _ if arguments.estimate.weighted => 0.0,
             _ => set_up_seconds(dpp),
@@ -118,6 +116,7 @@ impl Run<'_> {
             setup,
             sampling: started.elapsed(),
             explained: None,
+            mean_distances: None,
             ended,
         })
     }
@@ -154,6 +153,7 @@ impl Run<'_> {
             setup,
             sampling: started.elapsed(),
             explained: None,
+            mean_distances: None,
             ended,
         })
     }
@@ -192,6 +192,7 @@ impl Run<'_> {
             setup,
             sampling: started.elapsed(),
             explained: None,
+            mean_distances: None,
             ended,
         })
     }

@@ -24,6 +24,9 @@ pub(super) struct Answer<'a> {
     /// Of every sample and part.
     #[serde(skip_serializing_if = "Option::is_none")]
     explained_by_part: Option<&'a [Vec<f64>]>,
+    /// Of every sample: the mean distance of items to the nearest of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_distance: Option<&'a [f64]>,
     parts: &'a [String],
     quota: Asked<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,6 +93,7 @@ impl<'a> Answer<'a> {
             ids: drawn.subsets.iter().map(|subset| question.input.ids_of(subset)).collect(),
             explained: shares.map(|shares| &shares.total[..]),
             explained_by_part: shares.and_then(|shares| shares.by_part.as_deref()),
+            mean_distance: drawn.mean_distances.as_deref(),
             parts: question.input.partition.as_ref().map_or(&[], |partition| partition.names()),
             quota: question.law.asked(),
             k: question.law.size(),

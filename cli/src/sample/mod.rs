@@ -89,6 +89,9 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
         let shares = if arguments.explained { Shares::ByPart } else { Shares::OfAll };
         let watch = run.watch.clone().stopped_by(interrupt::flag());
         drawn.explained = input.explained(&drawn.subsets, shares, &watch)?;
+        if arguments.explained {
+            drawn.mean_distances = input.mean_distances(&drawn.subsets, &watch)?;
+        }
     }
     progress.finish();
     if let Some(ended) = drawn.ended.filter(|_| drawn.subsets.is_empty()) {

@@ -17,7 +17,7 @@ use crate::{
     estimates::{caution, spread},
     law::Question,
     output::{
-        numbers::{error, large, short},
+        numbers::{error, large, short, significant},
         table::{MOST_COLUMNS, MOST_ROWS, more, new_table, right},
     },
 };
@@ -44,6 +44,7 @@ fn subsets(question: &Question<'_>, drawn: &Drawn) -> String {
     let mut head = header(question, columns.as_deref());
     head.extend(drawn.log_weights.as_ref().map(|_| "log weight".to_owned()));
     head.extend(drawn.explained.as_ref().map(|_| "explains".to_owned()));
+    head.extend(drawn.mean_distances.as_ref().map(|_| "mean distance".to_owned()));
     let mut table = new_table(head);
     for (number, subset) in subsets.iter().take(MOST_ROWS).enumerate() {
         let mut row = vec![right(number)];
@@ -56,6 +57,7 @@ fn subsets(question: &Question<'_>, drawn: &Drawn) -> String {
         }
         row.extend(drawn.log_weights.as_ref().map(|logs| right(format!("{:.4}", logs[number]))));
         row.extend(drawn.explained.as_ref().map(|shares| right(format!("{:.3}", shares.total[number]))));
+        row.extend(drawn.mean_distances.as_ref().map(|means| right(significant(means[number]))));
         table.add_row(row);
     }
     format!("{}\n{}", table.trim_fmt(), more(subsets.len()))

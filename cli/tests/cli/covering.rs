@@ -34,10 +34,13 @@ fn folder() -> Folder {
     folder.write("rows.csv", (0..ITEMS).map(row).collect::<String>());
     let part = |item: usize| format!("{},{}\n", item % 3, item / 15);
     folder.write("parts.csv", format!("part,user\n{}", (0..ITEMS).map(part).collect::<String>()));
-    let lines: String = scores().iter().map(|score| format!("{score}\n")).collect();
-    folder.write("scores.csv", format!("score\n{lines}"));
+    let lines: Vec<String> = scores().iter().map(f64::to_string).collect();
+    folder.write("scores.csv", format!("score\n{}\n", lines.join("\n")));
     folder
 }
+
+/// Options, and what they mean: the kernel, the sets, what items cover, and the diversity beside scores.
+type Case<'a> = (&'a str, &'a dyn KernelFunction, &'a Sets, Coverage, Option<f64>);
 
 fn solve(kernel: &dyn KernelFunction, sets: &Sets, coverage: Coverage, scores: Option<f64>) -> Solution {
     let model = KernelModel::over(kernel, sets).unwrap().including(&[4]).unwrap().excluding(&[7]).unwrap();
@@ -58,7 +61,7 @@ fn answers_are_those_of_the_library() {
     let ranges = Quota::new(&partition, [1..=3, 0..=3, 1..=3]).unwrap().with_total(6).unwrap();
     let [by_quota, by_ranges] = [quota, ranges].map(|quota| Sets::Quota(partition.clone(), quota));
     let parts = || Coverage::within(&partition);
-    let cases: [(&str, &dyn KernelFunction, &Sets, Coverage, Option<f64>); 6] = [
+    let cases: [Case<'_>; 6] = [
         ("--similarity cosine --quota 2,1,3", &unit, &by_quota, parts(), None),
         ("--quota 2,1,3 --coverage all", &DotKernel::new(&features), &by_quota, Coverage::of_all(), None),
         ("--similarity rbf --quota 1..3,0..3,1..3 --k 6", &rbf(median / 3.0), &by_ranges, parts(), None),
@@ -99,7 +102,7 @@ fn every_value_has_its_own_cover() {
     let excluded = |from: usize| (from..from + 15).map(|item| item.to_string()).collect::<Vec<_>>().join(",");
     for (value, others) in [(0, 15), (1, 0)] {
         let own: Vec<u64> = serde_json::from_value(found["sets"][value].clone()).unwrap();
-        assert!(own.iter().all(|&item| item as usize / 15 == value) && own.len() == 3);
+        assert!(own.iter().all(|&item| item / 15 == value as u64) && own.len() == 3);
         // Excluded items need to be covered, too, so that the set of all may be another.
         let whole =
             folder.json(&format!("map {INPUT} --label-column part {law} --exclude {}", excluded(others)));
@@ -120,7 +123,9 @@ fn candidates_are_drawn_from_every_part() {
     assert!(few_covered < all_covered && few_covered > 0.8 * all_covered, "{few_covered}, {all_covered}");
     assert!(few["guarantee"].is_null() && few["set"] != all["set"]);
     let enough = folder.json(&format!("map {INPUT} {law} --candidates 10"));
-    assert_eq!(enough["set"], all["set"]);
+    assert_eq!((&enough["set"], &enough["guarantee"]), (&all["set"], &all["guarantee"]));
+    let open = format!("map {INPUT} --label-column part --similarity cosine --quota 1..,1..,1.. {COVERAGE}");
+    assert_eq!(folder.json(&format!("{open} --candidates 2"))["set"].as_array().unwrap().len(), 6);
     // As many as are chosen, and the included ones.
     let only = folder.json(&format!("map {INPUT} {law} --candidates 1 --include 3"));
     let chosen: Vec<u64> = serde_json::from_value(only["set"].clone()).unwrap();
@@ -151,12 +156,12 @@ fn what_is_of_determinants_is_refused() {
     let folder = folder();
     for (options, words) in [
         ("--solver coverage --k 3 --represent all", "coverage represents by itself"),
-        ("--solver coverage --k 3 --ridge 0.1", "any number of items"),
+        ("--solver coverage --k 3 --ridge 0.1", "needs none"),
         ("--solver coverage --k 3 --certify", "states its guarantee"),
         ("--solver coverage --quota 1,1,1 --independent", "takes each by itself"),
         ("--solver coverage --k 3 --scores scores.csv --diversity 0", "covers nothing"),
         ("--solver coverage --k 3 --engine gpu", "the CPU"),
-        ("--solver coverage", "--quota, --k or --diversity"),
+        ("--solver coverage", "--quota, --k or --scores"),
         ("--solver coverage --k 3 --epsilon 0.1", "local-search"),
         ("--solver greedy --k 2 --coverage all", "--coverage is for --solver coverage"),
         ("--solver greedy --k 2 --candidates 5", "--candidates is for --solver coverage"),
@@ -164,6 +169,15 @@ fn what_is_of_determinants_is_refused() {
     ] {
         folder.refuses(&format!("map {INPUT} --label-column part {options}"), 2, &[words]);
     }
+    folder.refuses(
+        "map --features rows.csv --k 3 --solver coverage --coverage parts",
+        2,
+        &["needs --labels"],
+    );
+    // Dependent items may be included, and rows of two numbers allow no determinant of five.
+    let found = folder.json(&format!("map {INPUT} --label-column part --k 5 {COVERAGE} --include 0,1,3"));
+    assert!(found["log_det"].is_null() && found["set"].as_array().unwrap().len() == 5);
+    folder.refuses(&format!("map {INPUT} --label-column part --k 3 --include 0,1,3"), 2, &["rank"]);
     let found: Value = folder.json(&format!("map {INPUT} --label-column part --k 2 --solver greedy"));
     assert!(found.get("coverage").is_none() && found.get("guarantee").is_none());
 }

@@ -212,6 +212,22 @@ fn answers_say_how_well_sets_stand_for_the_rest() {
     let found = folder.json(&format!("infer {INPUT} --k 2 --sets sets.json"));
     assert_alike(&found["explained"][0], &json!(explained(&json!([0, 1])).total), "infer");
     assert_alike(&found["explained_by_part"][1], &json!(explained(&json!([2, 3, 5])).by_part), "infer");
+    // A kernel of pairs explains what features of the whole kernel do.
+    let greedy = format!("map {INPUT} --quota 1,1,1 --similarity rbf --solver greedy --include 0,7,8");
+    let pairs = folder.json(&format!("{greedy} --explained"));
+    let rows = folder.json(&format!("{greedy} --landmarks 12"));
+    assert_eq!(pairs["set"], rows["set"]);
+    assert_alike(&pairs["explained"], &rows["explained"], "rbf");
+    assert_alike(&pairs["explained_by_part"], &rows["explained_by_part"], "rbf");
+    let set: Vec<usize> = serde_json::from_value(pairs["set"].clone()).unwrap();
+    let set = Subset::new(set, ITEMS).unwrap();
+    let mean = features().mean_distance_to(&set, &Engine::cpu()).unwrap();
+    assert_alike(&pairs["mean_distance"], &json!(mean), "distance");
+    assert!(rows["mean_distance"].is_null());
+    let drawn = folder.json(&format!("sample {INPUT} --k 2 --samples 3 --similarity rbf --explained"));
+    assert!(drawn["mean_distance"].as_array().unwrap().iter().all(|mean| mean.as_f64().unwrap() > 0.1));
+    let text = folder.text(&format!("map {INPUT} --quota 1,1,1 --similarity rbf --explained"));
+    assert!(text.contains("on average to the nearest chosen item"), "{text}");
     let text = folder.text(&format!("map {INPUT} --quota 1,1,1 --represent parts"));
     for words in ["explains", "of the squared length of all rows", "representing parts with exponent 1"] {
         assert!(text.contains(words), "'{words}' is missing in {text}");

@@ -34,8 +34,8 @@ class Columns:
     keep: tuple[str, ...] = ()
     #: What sets stand for, beside being diverse: the rest of every part, "parts", or all rows, "all".
     represent: str | None = None
-    #: The exponent of this: the more, the less diversity counts.
-    representation: float = 1.0
+    #: The exponent of this, 1 by default: the more, the less diversity counts.
+    representation: float | None = None
 
     def __post_init__(self):
         if self.similarity not in ("cosine", "dot"):
@@ -46,7 +46,9 @@ class Columns:
         if self.represent not in (None, "parts", "all"):
             raise ValueError(f'represent is "{self.represent}", neither "parts" nor "all"')
         rho = _number("representation", self.representation)
-        if rho is None or not 0 <= rho < float("inf"):
+        if rho is not None and self.represent is None:
+            raise ValueError('representation is for represent, what sets stand for: "parts" or "all"')
+        if rho is not None and not 0 <= rho < float("inf"):
             raise ValueError(f"representation is {self.representation}; it must be a number from 0 on")
         if not isinstance(self.keep, (tuple, list)) or not all(isinstance(name, str) for name in self.keep):
             kept = f'"{self.keep}"' if isinstance(self.keep, str) else repr(self.keep)

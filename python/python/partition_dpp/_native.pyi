@@ -195,6 +195,8 @@ class KernelModel:
         time_limit: float | None = None,
         progress: Progress | None = None,
     ) -> Solution: ...
+    def explained(self, items: Items) -> tuple[float, dict[str, float] | None]:
+        """The share of the similarity of all items that some explain, and that of every part's."""
     def parts_of(self, items: Items) -> list[str] | None: ...
 
 @final

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import index
 from typing import Literal
 
@@ -14,80 +11,8 @@ import numpy as np
 
 from . import _native
 from ._progress import reporting
+from ._selection import Selection
 from ._types import CountEntry, Engine, Items, Labels, Progress, Rows, Scores, Solver
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """What `select` chose."""
-
-    #: The chosen items, ascending; of several samples, the first.
-    indices: np.ndarray
-    #: All samples, in the order of their numbers; one for a best set.
-    samples: list[np.ndarray]
-    #: ln det of the similarity of `indices`, with what scores add.
-    log_det: float
-    #: The label of each of `indices`, as text; None without labels.
-    parts: list[str] | None
-    #: Of samples "exact" or "estimated" (the law is off by an estimated error); of a best set "optimal" (by these
-    #: features, the `log_det` of no other set is larger by more than 1e-9, and `gap` is what is proven) or "heuristic" (the
-    #: best that was found).
-    exactness: str
-    #: How far the law that was drawn from is from the exact one, in total variation; None for a best set.
-    law_error: float | None
-    #: For a best set, a proven bound of every other set's `log_det`, if it was asked for.
-    upper_bound: float | None
-    #: For a best set, why the search ended.
-    termination: str | None
-    #: What the features lack of the "rbf" kernel, relative to its trace and with rounding; None without such features.
-    #: Above 1e-12 the kernel is approximate, and all else is about the approximate kernel.
-    kernel_error: float | None
-    #: "cpu", or the adapter that computed.
-    engine: str
-    #: The seed of the samples, also where it came from a generator or the system; None for a best set.
-    seed: int | None
-    #: How well `indices` stand for all items: the share of the squared length of all rows that lies in the span of theirs.
-    #: None for a kernel that is computed from pairs of items.
-    explained: float | None
-    #: The same of the rows of every part, by label; None without labels.
-    explained_by_part: dict[str, float] | None
-    #: Of the solver "coverage", the sum over all items of their similarity to the most similar of `indices`.
-    coverage: float | None = None
-    #: Of the solver "coverage", the proven fraction of the most that any set reaches; None where scores are negative.
-    guarantee: float | None = None
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many items of every part were chosen."""
-        return dict(sorted(Counter(self.parts or []).items()))
-
-    @property
-    def gap(self) -> float | None:
-        """By how much the `log_det` of another set could be larger: more is proven impossible."""
-        return None if self.upper_bound is None else self.upper_bound - self.log_det
-
-    def __len__(self) -> int:
-        return len(self.indices)
-
-    def __getitem__(self, place):
-        return self.indices[place]
-
-    def __repr__(self) -> str:
-        many = f", {len(self.samples)} samples" if len(self.samples) > 1 else ""
-        approximate = self.kernel_error is not None and self.kernel_error > 1e-12
-        kernel = f" for the approximate kernel (relative error {self.kernel_error:.0e})" if approximate else ""
-        return f"<Selection {self.indices.tolist()} with ln det {self.log_det:.6g}, {self.exactness}{kernel}{many}>"
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.tolist())
-
-    def tolist(self) -> list[int]:
-        """The chosen items as a list."""
-        return self.indices.tolist()
-
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
-        array = self.indices.astype(dtype or self.indices.dtype, copy=False)
-        return array.copy() if copy else array
 
 
 def select(
@@ -233,7 +158,18 @@ def select(
         raise ValueError("diversity needs scores, one number per item")
     if method != "map" and (solver is not None or certify or time_limit is not None):
         raise ValueError('solver, certify and time_limit are for the method "map"')
-    if coverage is not None and solver != "coverage":
+    if solver == "coverage":
+        if represent is not None or ridge is not None or certify:
+            raise ValueError('the solver "coverage" takes no represent, ridge or certify: these are of determinants')
+        if engine == "gpu":
+            raise ValueError("coverage is computed on the CPU: leave out the engine")
+        if k is None and quota is None and scores is None:
+            raise ValueError("sets of any size cover most with all items: coverage takes k, a quota or scores")
+        if coverage not in (None, "parts", "all"):
+            raise ValueError(f'coverage is "{coverage}", neither "parts" nor "all"')
+        if coverage == "parts" and labels is None:
+            raise ValueError("coverage of parts needs labels, the part of each item")
+    elif coverage is not None:
         raise ValueError('coverage, what items cover, is for the solver "coverage"')
     if method == "map" and n_samples != 1:
         raise ValueError('the method "map" finds one set: n_samples is for the others')
@@ -252,7 +188,7 @@ def select(
         sets = {"labels": None if labels is None else _native.Partition(labels), "quota": quota, "k": k}
         if labels is not None and len(sets["labels"]) != len(features):
             raise ValueError(f"there are {len(sets['labels'])} labels for {len(features)} items")
-        if similarity == "rbf" and (method != "map" or represent is not None):
+        if similarity == "rbf" and (method != "map" or represent is not None) and solver != "coverage":
             if bandwidth is None and represent is not None:
                 bandwidth = features.median_distance() / 3
             features = features.rbf(bandwidth, landmarks, progress=report)
@@ -266,9 +202,7 @@ def select(
             own = sets["labels"] if represent == "parts" else None
             features = alike.represent(own, 1.0 if representation is None else representation, progress=report)
         if solver == "coverage":
-            if represent is not None or ridge is not None or certify:
-                raise ValueError('the solver "coverage" takes no represent, ridge or certify: these are of determinants')
-            return _covering(features, sets, law, similarity, bandwidth, landmarks, coverage, time_limit, engine, report)
+            return _covering(features, sets, law, similarity, bandwidth, landmarks, coverage, time_limit, report)
         if method == "map":
             return _best((alike, features), sets, law, similarity, bandwidth, landmarks, ridge, solver, certify,
                          time_limit, engine, report)
@@ -336,20 +270,19 @@ def _best(rows, sets, law, similarity, bandwidth, landmarks, ridge, solver, cert
         # That of the only set with these items.
         only = {"k": len(found.indices), "include": found.indices, "bandwidth": bandwidth}
         log_det = _native.KernelModel(features, **only).solve("greedy").log_det
-    explained = (None, None)
-    if similarity != "rbf" or not (pairs or top):
+    if similarity != "rbf":
         explained = _explained(alike, sets, found.indices)
+    elif pairs:
+        explained = model.explained(found.indices)
+    else:
+        explained = (None, None) if top else _explained(alike, sets, found.indices)
     exactness = "optimal" if found.termination == "optimal" else "heuristic"
     return Selection(found.indices, [found.indices], log_det, _parts(sets, found.indices), exactness, None,
                      found.upper_bound, found.termination, features.kernel_error, found.engine, None, *explained)
 
 
-def _covering(rows, sets, law, similarity, bandwidth, landmarks, coverage, time_limit, engine, report):
+def _covering(rows, sets, law, similarity, bandwidth, landmarks, coverage, time_limit, report):
     """A set that covers all items."""
-    if engine == "gpu":
-        raise ValueError("coverage is computed on the CPU: leave out the engine")
-    if sets["k"] is None and sets["quota"] is None and law["scores"] is None:
-        raise ValueError("sets of any size cover most with all items: coverage takes k, a quota or scores")
     if similarity == "rbf":
         bandwidth = rows.median_distance() / 3 if bandwidth is None else bandwidth
         if landmarks is not None:
@@ -357,7 +290,7 @@ def _covering(rows, sets, law, similarity, bandwidth, landmarks, coverage, time_
     compared = "rbf" if similarity == "rbf" else "dot"
     model = _native.KernelModel(rows, **sets, similarity=compared, bandwidth=bandwidth, **law)
     found = model.solve("coverage", coverage=coverage, time_limit=time_limit, progress=report)
-    explained = (None, None) if compared == "rbf" else _explained(rows, sets, found.indices)
+    explained = model.explained(found.indices)
     return Selection(found.indices, [found.indices], found.log_det, _parts(sets, found.indices), "heuristic", None,
                      None, found.termination, rows.kernel_error, found.engine, None, *explained, found.coverage,
                      found.guarantee)

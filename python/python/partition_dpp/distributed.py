@@ -171,7 +171,8 @@ class Distributed:
         if self._represented is None:
             sums = self._sums(Unscored(self.columns))
             make = Representation.of_parts if represent == "parts" else Representation.of_all
-            self._represented = Represented(self.columns, make(sums, self.columns.representation))
+            rho = self.columns.representation
+            self._represented = Represented(self.columns, make(sums, 1.0 if rho is None else rho))
         return self._represented
 
     def plan(self, *, quota=None, k: int | None = None) -> Plan:

@@ -1,6 +1,7 @@
 //! The most probable set for a kernel that is a function of two items.
 
 mod coverage;
+mod explained;
 mod gains;
 mod greedy;
 mod local_search;
@@ -171,16 +172,15 @@ impl<'a> KernelModel<'a> {
         Self { kernel, diagonal, quality: None, sets, conditions, groups, counts }.resolved()
     }
 
-    /// Conditions on these items being in the set, besides those required before.
+    /// Conditions on these items being in the set, besides those required before. Solvers by determinants refuse dependent
+    /// ones ([`Error::DependentItems`]).
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
-    /// - [`Error::DependentItems`] if their determinant is zero;
     /// - [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`], [`Error::TotalOutsideRanges`] if they are more than a
     ///   part or the total allows.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
         self.conditions.include(items)?;
-        self.included_factor(0)?;
         self.resolved()
     }
 
@@ -222,10 +222,11 @@ impl<'a> KernelModel<'a> {
 
     /// The factor of the included items and of these; `None` if they are dependent.
     fn factor_of(&self, places: &[Place]) -> Result<Option<Factor<'a>>> {
-        let mut factor = self.included_factor(places.len())?;
+        let mut factor = Factor::new(self.kernel, self.included().len() + places.len());
         let mut next = NextRow::default();
-        for place in places {
-            if self.extend(&mut factor, self.groups[place.group][place.position], &mut next)?.is_none() {
+        let chosen = places.iter().map(|place| self.groups[place.group][place.position]);
+        for item in self.included().iter().copied().chain(chosen) {
+            if self.extend(&mut factor, item, &mut next)?.is_none() {
                 return Ok(None);
             }
         }

@@ -84,22 +84,24 @@ impl<'s, 'm, 'k> Search<'s, 'm, 'k> {
         candidate.version == Some(self.regions.version(self.regions.of(candidate.item)))
     }
 
-    /// Computes the gains of the first candidates of a group, as long as they are of the same region and have changed.
+    /// Computes the gains of the first candidates of a group whose bounds are not exact.
     fn refresh(&mut self, group: usize) -> Result<()> {
-        let (mut first, mut region) = (Vec::new(), None);
+        let mut first: Vec<Candidate> = Vec::new();
         while let Some(top) = self.queues[group].peek().filter(|_| first.len() < self.count) {
-            let own = self.regions.of(top.item);
-            if self.is_exact(top) || *region.get_or_insert(own) != own {
+            if self.is_exact(top) {
                 break;
             }
             first.extend(self.queues[group].pop());
         }
-        let Some(region) = region else { return Ok(()) };
-        let items: Vec<u32> = first.iter().map(|candidate| candidate.item).collect();
-        let version = Some(self.regions.version(region));
-        for (candidate, gain) in first.iter().zip(self.regions.gains(region, &items)?) {
-            let bound = gain + self.model.log_square(candidate.item as usize);
-            self.queues[group].push(Candidate { bound, version, ..*candidate });
+        let region = |candidate: &Candidate| self.regions.of(candidate.item);
+        first.sort_by_key(region);
+        for own in first.chunk_by(|one, next| region(one) == region(next)) {
+            let items: Vec<u32> = own.iter().map(|candidate| candidate.item).collect();
+            let version = Some(self.regions.version(region(&own[0])));
+            for (candidate, gain) in own.iter().zip(self.regions.gains(region(&own[0]), &items)?) {
+                let bound = gain + self.model.log_square(candidate.item as usize);
+                self.queues[group].push(Candidate { bound, version, ..*candidate });
+            }
         }
         self.evaluations += first.len() as u64;
         self.count = (2 * self.count).min(MOST);
@@ -108,11 +110,12 @@ impl<'s, 'm, 'k> Search<'s, 'm, 'k> {
 
     /// Takes the first candidate of a group.
     fn take(&mut self, picks: &mut Picks<'_>, group: usize) -> Result<FillStep> {
-        let Some(Candidate { bound, item, position, .. }) = self.queues[group].pop() else {
+        let Some(Candidate { bound, item, position, version }) = self.queues[group].pop() else {
             return Ok(FillStep::Nothing);
         };
         self.regions.insert(item)?;
-        picks.add(Place { group, position: position as usize }, bound);
+        let gain = if version.is_some() { bound } else { 0.0 };
+        picks.add(Place { group, position: position as usize }, gain);
         self.count = FEWEST;
         Ok(FillStep::Picked)
     }
@@ -130,6 +133,16 @@ impl Source for Search<'_, '_, '_> {
     }
 
     fn fill_one(&mut self, picks: &mut Picks<'_>) -> Result<FillStep> {
+        // What was never looked at comes last.
+        for queue in self.queues.iter_mut().filter(|queue| {
+            queue.peek().is_some_and(|top| top.version.is_none() && top.bound > f64::NEG_INFINITY)
+        }) {
+            let last = |candidate: Candidate| match candidate.version {
+                Some(_) => candidate,
+                None => Candidate { bound: f64::NEG_INFINITY, ..candidate },
+            };
+            *queue = std::mem::take(queue).into_iter().map(last).collect();
+        }
         let top = |group: &usize| self.queues[*group].peek();
         let needed = picks.groups(Demand::Needed).filter(|group| top(group).is_some());
         match needed.max_by(|one, other| top(one).cmp(&top(other))) {

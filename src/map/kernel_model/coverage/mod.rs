@@ -11,6 +11,9 @@ use super::{
 };
 use crate::{Error, Partition, Result, engine::Engine, sealed::Sealed};
 
+/// The most items of a set whose ln det is computed.
+const MOST_IN_DET: usize = 4096;
+
 /// Searches for the set to which all items are most similar: greedily, then by swaps if they are asked for.
 ///
 /// ```text
@@ -22,17 +25,18 @@ use crate::{Error, Partition, Result, engine::Engine, sealed::Sealed};
 /// [scores](KernelModel::with_scores) the objective is (1 − d) Σ_{s∈S} r_s + d Σ_i max(0, max_s K_is), divided by d.
 ///
 /// Unlike the determinant, coverage asks nothing of the rank, and knows no diversity beyond what covering takes.
-/// [`Solution::covered`] tells what the set covers; [`Solution::log_det`] is of the same set.
+/// [`Solution::covered`] tells what the set covers; [`Solution::log_det`] is of the same set, and NaN for more than 4096
+/// items.
 ///
 /// # Guarantee
 /// With greedy picks, and nothing negative among the ln q of items that can be chosen, the objective is at least 1 − 1/e
 /// of the largest for sets of k items, and within the parts of a quota whose counts do not depend on each other; 1/2
-/// under any other quota. Swaps only improve it.
+/// under any other quota. Swaps improve it.
 ///
 /// # Cost
 /// Every item is compared with all others of its part once, Σ_l m_l² entries of the kernel, and again where its last known
 /// gain is among the largest. A round of swaps costs as much, and there are at least one and usually two to five.
-/// Memory: 56 bytes an item.
+/// Memory: 56 bytes an item, and for swaps 64 numbers for every chosen item of a part.
 ///
 /// # Numerics
 /// f64. Sums are the same for any number of threads. A swap must improve the objective by more than 1e-12 of it.
@@ -72,7 +76,7 @@ pub struct Covered {
     /// Σ_i max(0, max_{s∈S} K_is).
     pub total: f64,
     /// The objective is at least this fraction of the largest, as is proven of greedy picks. `None` if items with a
-    /// negative ln q can be chosen, and for a run that was stopped before it had picked.
+    /// negative ln q can be chosen, and for a run that was stopped while it picked.
     pub guarantee: Option<f64>,
 }
 
@@ -154,12 +158,12 @@ impl Solver<KernelModel<'_>> for Coverage {
             termination = improve(model, &mut regions, &mut places, &clock, &mut stats)?;
         }
         let covered = Some(Covered { total: regions.total(), guarantee });
-        // Covering may take more items than can be independent.
-        let factor = match model.included().len() + places.len() {
-            size if size > model.kernel.rank_at_most() => None,
-            _ => model.factor_of(&places)?,
+        let log_det = match model.included().len() + places.len() {
+            // Covering may take more items than can be independent.
+            size if size > model.kernel.rank_at_most() => f64::NEG_INFINITY,
+            size if size > MOST_IN_DET => f64::NAN,
+            _ => model.factor_of(&places)?.map_or(f64::NEG_INFINITY, |factor| model.log_det(&factor)),
         };
-        let log_det = factor.map_or(f64::NEG_INFINITY, |factor| model.log_det(&factor));
         Ok(Solution { covered, ..model.solution(&places, log_det, termination, stats) })
     }
 }

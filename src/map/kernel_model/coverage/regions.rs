@@ -2,12 +2,14 @@
 
 use crate::{
     Partition, Result,
-    parallel::{map_ordered, map_ordered_mut},
+    parallel::{fold_ordered, map_ordered_mut},
     similarity::{Columns, KernelFunction, check_finite},
 };
 
 /// Items of one task.
 const TASK: usize = 512;
+/// Tasks whose sums are in memory at a time.
+const WAVE: usize = 64;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
@@ -15,7 +17,7 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Regions<'m, 'k> {
     kernel: &'k dyn KernelFunction,
     partition: Option<&'m Partition>,
-    regions: Vec<Region>,
+    known: Vec<Region>,
     /// The item in every slot; `None` once it has left.
     slots: Vec<Option<u32>>,
 }
@@ -37,12 +39,22 @@ struct Cover {
     runner_up: u32,
 }
 
-/// What items would do to a set, each beside any of the chosen ones leaving.
+/// What some items of a region would do to a set, whether a chosen one leaves or not.
 pub(super) struct Effects {
     /// By how much each raises the total if none leaves.
     pub(super) gains: Vec<f64>,
-    /// What each, item after item, makes up for of the loss of every slot.
-    pub(super) made_up: Vec<f64>,
+    /// How much of the loss by each slot of the region every item prevents, item after item.
+    prevented: Vec<f64>,
+    /// The slots of the region, ascending.
+    slots: Vec<u32>,
+}
+
+impl Effects {
+    /// How much of the loss by a slot an item prevents.
+    pub(super) fn prevented(&self, item: usize, slot: usize) -> f64 {
+        let own = self.slots.binary_search_by(|&own| (own as usize).cmp(&slot));
+        own.map_or(0.0, |own| self.prevented[item * self.slots.len() + own])
+    }
 }
 
 impl Cover {
@@ -63,11 +75,11 @@ impl<'m, 'k> Regions<'m, 'k> {
         let of_items = |items: Vec<u32>| Region { covers: vec![Cover::NONE; items.len()], items, version: 0 };
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let all = || (0..kernel.items() as u32).collect();
-        let regions = match partition {
+        let known = match partition {
             Some(parts) => (0..parts.parts()).map(|part| of_items(parts.members(part).to_vec())).collect(),
             None => vec![of_items(all())],
         };
-        Self { kernel, partition, regions, slots: Vec::new() }
+        Self { kernel, partition, known, slots: Vec::new() }
     }
 
     /// The region of an item.
@@ -77,24 +89,19 @@ impl<'m, 'k> Regions<'m, 'k> {
 
     /// How often the chosen items of a region have changed.
     pub(super) fn version(&self, region: usize) -> u32 {
-        self.regions[region].version
-    }
-
-    /// Number of slots, also of those that are empty.
-    pub(super) fn slots(&self) -> usize {
-        self.slots.len()
+        self.known[region].version
     }
 
     /// Σ_i max(0, max_s K_is).
     pub(super) fn total(&self) -> f64 {
         let of_region = |region: &Region| region.covers.iter().map(|cover| cover.best).sum::<f64>();
-        self.regions.iter().map(of_region).sum()
+        self.known.iter().map(of_region).sum()
     }
 
     /// What the total loses if the item of each slot leaves.
     pub(super) fn losses(&self) -> Vec<f64> {
         let mut losses = vec![0.0; self.slots.len()];
-        let covers = self.regions.iter().flat_map(|region| &region.covers);
+        let covers = self.known.iter().flat_map(|region| &region.covers);
         for cover in covers.filter(|cover| cover.nearest != NONE) {
             losses[cover.nearest as usize] += cover.best - cover.second;
         }
@@ -113,7 +120,7 @@ impl<'m, 'k> Regions<'m, 'k> {
     /// One entry of the kernel for every item of its region.
     pub(super) fn put(&mut self, slot: usize, item: u32) -> Result<()> {
         let region = self.of(item);
-        let known = &mut self.regions[region];
+        let known = &mut self.known[region];
         let mut similarities = vec![0.0; known.items.len()];
         self.kernel.column(item as usize, &known.items, &mut similarities);
         #[expect(clippy::cast_possible_truncation, reason = "slots hold items, counted in 32 bits")]
@@ -141,11 +148,13 @@ impl<'m, 'k> Regions<'m, 'k> {
                 columns.push(self.kernel, item as usize);
             }
         });
-        let (kernel, known) = (self.kernel, &mut self.regions[region]);
+        let (kernel, known) = (self.kernel, &mut self.known[region]);
+        #[expect(clippy::cast_possible_truncation, reason = "slots hold items, counted in 32 bits")]
+        let left = slot as u32;
         let tasks = known.covers.chunks_mut(TASK).zip(known.items.chunks(TASK)).collect();
         let done = map_ordered_mut(tasks, |_, (covers, items): (&mut [Cover], &[u32])| {
             let (mut buffer, mut entries) = (Vec::new(), vec![0.0; others.len()]);
-            let loses = |cover: &Cover| [cover.nearest, cover.runner_up].contains(&(slot as u32));
+            let loses = |cover: &Cover| [cover.nearest, cover.runner_up].contains(&left);
             for (cover, &item) in covers.iter_mut().zip(items).filter(|(cover, _)| loses(cover)) {
                 kernel.entries(item as usize, columns.range(0, others.len()), &mut buffer, &mut entries);
                 check(item, columns.items(), &entries)?;
@@ -178,14 +187,14 @@ impl<'m, 'k> Regions<'m, 'k> {
     /// # Cost
     /// The entries of these items with all of their region.
     pub(super) fn gains(&self, region: usize, items: &[u32]) -> Result<Vec<f64>> {
-        self.sums(region, items, items.len(), |_, cover, entries, sums| {
+        self.sums(region, items, items.len(), |cover, entries, sums| {
             for (sum, entry) in sums.iter_mut().zip(entries) {
                 *sum += (entry - cover.best).max(0.0);
             }
         })
     }
 
-    /// What each of some items of a region would do, whichever chosen item leaves.
+    /// What some items of a region would do, whichever chosen item leaves.
     ///
     /// ```text
     /// without s, with j:  Σ_i max(0, K_ij − best_i) − Σ_{i nearest to s} (best_i − second_i − max(0, min(K_ij, best_i) − second_i))
@@ -194,21 +203,23 @@ impl<'m, 'k> Regions<'m, 'k> {
     /// # Cost
     /// That of [`gains`](Self::gains).
     pub(super) fn effects(&self, region: usize, items: &[u32]) -> Result<Effects> {
-        let (count, slots) = (items.len(), self.slots.len());
-        let mut gains = self.sums(region, items, count * (1 + slots), |count, cover, entries, sums| {
-            let (gains, made_up) = sums.split_at_mut(count);
+        let (count, slots) = (items.len(), self.chosen_in(region));
+        let mut own = vec![0; self.slots.len()];
+        slots.iter().enumerate().for_each(|(at, &slot)| own[slot as usize] = at);
+        let mut gains = self.sums(region, items, count * (1 + slots.len()), |cover, entries, sums| {
+            let (gains, prevented) = sums.split_at_mut(count);
             for (gain, entry) in gains.iter_mut().zip(entries) {
                 *gain += (entry - cover.best).max(0.0);
             }
             if cover.nearest != NONE {
-                let own = made_up.iter_mut().skip(cover.nearest as usize).step_by(slots);
-                for (sum, entry) in own.zip(entries) {
+                let nearest = prevented.iter_mut().skip(own[cover.nearest as usize]).step_by(slots.len());
+                for (sum, entry) in nearest.zip(entries) {
                     *sum += (entry.min(cover.best) - cover.second).max(0.0);
                 }
             }
         })?;
-        let made_up = gains.split_off(count);
-        Ok(Effects { gains, made_up })
+        let prevented = gains.split_off(count);
+        Ok(Effects { gains, prevented, slots })
     }
 
     /// Sums over the items of a region, of what their entries with some items give.
@@ -217,11 +228,11 @@ impl<'m, 'k> Regions<'m, 'k> {
         region: usize,
         items: &[u32],
         count: usize,
-        add: impl Fn(usize, &Cover, &[f64], &mut [f64]) + Sync,
+        add: impl Fn(&Cover, &[f64], &mut [f64]) + Sync,
     ) -> Result<Vec<f64>> {
         let mut columns = Columns::new(self.kernel.width());
         items.iter().for_each(|&item| columns.push(self.kernel, item as usize));
-        let Region { items: covered, covers, .. } = &self.regions[region];
+        let Region { items: covered, covers, .. } = &self.known[region];
         // Adding up the sums of a task takes less than making them.
         let length = TASK.max(4 * count / items.len().max(1));
         let of_task = |task: usize| -> Result<Vec<f64>> {
@@ -231,15 +242,17 @@ impl<'m, 'k> Regions<'m, 'k> {
             for (&item, cover) in covered[range.clone()].iter().zip(&covers[range]) {
                 self.kernel.entries(item as usize, columns.range(0, items.len()), &mut buffer, &mut entries);
                 check(item, items, &entries)?;
-                add(items.len(), cover, &entries, &mut sums);
+                add(cover, &entries, &mut sums);
             }
             Ok(sums)
         };
-        let mut all = vec![0.0; count];
-        for sums in map_ordered(covered.len().div_ceil(length), of_task) {
-            all.iter_mut().zip(sums?).for_each(|(all, sum)| *all += sum);
-        }
-        Ok(all)
+        let mut all = Ok(vec![0.0; count]);
+        fold_ordered(covered.len().div_ceil(length), WAVE, of_task, |_, sums| match (&mut all, sums) {
+            (Ok(all), Ok(sums)) => all.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum),
+            (Ok(_), Err(error)) => all = Err(error),
+            (Err(_), _) => {}
+        });
+        all
     }
 }
 
@@ -272,7 +285,7 @@ mod tests {
                 regions.put(slot, item).unwrap();
                 let mut again = Regions::new(&kernel, partition);
                 chosen.iter().for_each(|&item| again.insert(item).unwrap());
-                assert_eq!(regions.total(), again.total());
+                assert_eq!(regions.total().to_bits(), again.total().to_bits());
                 assert_eq!(regions.losses(), again.losses());
             }
         }

@@ -135,7 +135,7 @@ impl Set<'_, '_, '_> {
 
     /// The best move with an item of a block, or with none.
     fn best(&self, block: &Block, effects: &Effects, known: &Known) -> Option<Move> {
-        let (counts, allowed, slots) = (&known.counts, &self.model.counts, self.regions.slots());
+        let (counts, allowed) = (&known.counts, &self.model.counts);
         let mut best: Option<Move> = None;
         let mut offer = |leaving: Option<usize>, entering: Option<Place>, gain: f64| {
             if best.is_none_or(|best| gain > best.gain) {
@@ -158,9 +158,9 @@ impl Set<'_, '_, '_> {
             if grows {
                 offer(None, Some(place), gain);
             }
-            let made_up = &effects.made_up[index * slots + self.included..];
             for &at in &leaving {
-                offer(Some(at), Some(place), gain + made_up[at] - known.worths[at]);
+                let loss = known.worths[at] - effects.prevented(index, self.included + at);
+                offer(Some(at), Some(place), gain - loss);
             }
         }
         best

@@ -1,0 +1,83 @@
+"""What `select` chose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What `select` chose."""
+
+    #: The chosen items, ascending; of several samples, the first.
+    indices: np.ndarray
+    #: All samples, in the order of their numbers; one for a best set.
+    samples: list[np.ndarray]
+    #: ln det of the similarity of `indices`, with what scores add.
+    log_det: float
+    #: The label of each of `indices`, as text; None without labels.
+    parts: list[str] | None
+    #: Of samples "exact" or "estimated" (the law is off by an estimated error); of a best set "optimal" (by these
+    #: features, the `log_det` of no other set is larger by more than 1e-9, and `gap` is what is proven) or "heuristic" (the
+    #: best that was found).
+    exactness: str
+    #: How far the law that was drawn from is from the exact one, in total variation; None for a best set.
+    law_error: float | None
+    #: For a best set, a proven bound of every other set's `log_det`, if it was asked for.
+    upper_bound: float | None
+    #: For a best set, why the search ended.
+    termination: str | None
+    #: What the features lack of the "rbf" kernel, relative to its trace and with rounding; None without such features.
+    #: Above 1e-12 the kernel is approximate, and all else is about the approximate kernel.
+    kernel_error: float | None
+    #: "cpu", or the adapter that computed.
+    engine: str
+    #: The seed of the samples, also where it came from a generator or the system; None for a best set.
+    seed: int | None
+    #: How well `indices` stand for all items: the share of the squared length of all rows that lies in the span of theirs.
+    #: None for the top scores by the "rbf" kernel.
+    explained: float | None
+    #: The same of the rows of every part, by label; None without labels.
+    explained_by_part: dict[str, float] | None
+    #: Of the solver "coverage", the sum over all items of their similarity to the most similar of `indices`.
+    coverage: float | None = None
+    #: Of the solver "coverage", the proven fraction of the most that any set reaches; None where scores are negative.
+    guarantee: float | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many items of every part were chosen."""
+        return dict(sorted(Counter(self.parts or []).items()))
+
+    @property
+    def gap(self) -> float | None:
+        """By how much the `log_det` of another set could be larger: more is proven impossible."""
+        return None if self.upper_bound is None else self.upper_bound - self.log_det
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __getitem__(self, place):
+        return self.indices[place]
+
+    def __repr__(self) -> str:
+        many = f", {len(self.samples)} samples" if len(self.samples) > 1 else ""
+        approximate = self.kernel_error is not None and self.kernel_error > 1e-12
+        kernel = f" for the approximate kernel (relative error {self.kernel_error:.0e})" if approximate else ""
+        worth = f"ln det {self.log_det:.6g}" if self.coverage is None else f"coverage {self.coverage:.6g}"
+        return f"<Selection {self.indices.tolist()} with {worth}, {self.exactness}{kernel}{many}>"
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tolist())
+
+    def tolist(self) -> list[int]:
+        """The chosen items as a list."""
+        return self.indices.tolist()
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        array = self.indices.astype(dtype or self.indices.dtype, copy=False)
+        return array.copy() if copy else array

@@ -33,7 +33,7 @@ pub(crate) struct MapArguments {
     /// How to search.
     #[arg(long, value_enum, value_name = "SOLVER", default_value_t)]
     pub(crate) solver: SolverChoice,
-    /// What items cover by --solver coverage: those of their part (the default), or all.
+    /// Which items a chosen one covers by --solver coverage: those of its part (the default), or all.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) coverage: Option<Represented>,
     /// Let --solver coverage choose among so many items of every part, drawn at random; of all items without --labels. The

@@ -20,8 +20,8 @@ const MOST_IN_DET: usize = 4096;
 /// max  Σ_i max(0, max_{s∈S} K_is) + 2 Σ_{s∈S} ln q_s,   S as the model allows
 /// ```
 ///
-/// An item is covered by the chosen item that it is most similar to: one of its own part ([`within`](Self::within)), or
-/// any ([`of_all`](Self::of_all), facility location). Excluded items need to be covered, too. With
+/// The chosen item most similar to an item covers it: one of its own part ([`within`](Self::within)), or any
+/// ([`of_all`](Self::of_all), facility location). Sets cover excluded items, too. With
 /// [scores](KernelModel::with_scores) the objective is (1 − d) Σ_{s∈S} r_s + d Σ_i max(0, max_s K_is), divided by d.
 ///
 /// Unlike the determinant, coverage asks nothing of the rank, and knows no diversity beyond what covering takes.

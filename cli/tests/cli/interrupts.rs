@@ -76,6 +76,17 @@ fn a_draw_at_work_is_given_up() {
     }
 }
 
+/// Before they begin.
+#[test]
+fn long_burn_ins_are_foretold() {
+    let folder = Folder::new();
+    let arguments =
+        "sample --dataset digits --quota 6,6,6,6,6,6,6,6,6,6 --engine cpu --method mcmc --burn-in 100000000";
+    let output = folder
+        .interrupted(arguments, |shown| shown.contains("note: --method mcmc is predicted to take at least"));
+    assert_eq!(output.status.code(), Some(130));
+}
+
 #[test]
 fn counts_print_nothing() {
     let folder = Folder::new();

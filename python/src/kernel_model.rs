@@ -174,14 +174,11 @@ impl KernelModel {
         })
     }
 
-    fn kernel(&self) -> partition_dpp::Result<Box<dyn KernelFunction + '_>> {
-        Ok(match (&self.comparison, self.ridge) {
-            (Comparison::Dot, None) => Box::new(DotKernel::new(&self.features)),
-            (Comparison::Dot, Some(delta)) => Box::new(DotKernel::new(&self.features).with_ridge(delta)?),
-            (Comparison::Rbf(width), None) => Box::new(RbfKernel::new(&self.features, *width)?),
-            (Comparison::Rbf(width), Some(delta)) => {
-                Box::new(RbfKernel::new(&self.features, *width)?.with_ridge(delta)?)
-            }
+    fn kernel(&self) -> partition_dpp::Result<Box<dyn KernelFunction>> {
+        let Some(delta) = self.ridge else { return self.similarity() };
+        Ok(match self.comparison {
+            Comparison::Dot => Box::new(DotKernel::new(&self.features).with_ridge(delta)?),
+            Comparison::Rbf(width) => Box::new(RbfKernel::new(&self.features, width)?.with_ridge(delta)?),
         })
     }
 

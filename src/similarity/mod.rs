@@ -29,4 +29,4 @@ pub use nystrom::FeatureScalar;
 pub use rbf::{Rbf, RbfFeatures};
 pub use ready::{DotKernel, RbfKernel, Ridge};
 pub use representation::{Explained, Representation};
-pub(crate) use representation::{Map, mapped};
+pub(crate) use representation::{Map, mapped, share};

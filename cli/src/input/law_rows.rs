@@ -198,8 +198,8 @@ impl Input {
 
     /// The similarity of pairs of rows, as it is before a map, a ridge and scores.
     pub(crate) fn similarity(&self) -> Result<Box<dyn KernelFunction>, Failure> {
-        Ok(match self.comparison.bandwidth.filter(|_| self.comparison.is_of_pairs()) {
-            Some(bandwidth) => Box::new(RbfKernel::new(&self.features, Bandwidth::Exactly(bandwidth))?),
+        Ok(match self.gaussian()? {
+            Some(gaussian) => Box::new(gaussian),
             None => Box::new(DotKernel::new(&self.features)),
         })
     }
@@ -210,17 +210,21 @@ impl Input {
         conditions: &Conditions,
         engine: &Engine,
     ) -> Result<Option<Box<dyn KernelFunction>>, Failure> {
-        let features = &self.features;
-        let rbf = |bandwidth| RbfKernel::new(features, Bandwidth::Exactly(bandwidth));
-        let bandwidth = self.comparison.bandwidth.filter(|_| self.comparison.is_of_pairs());
-        Ok(match (bandwidth, self.ridge) {
-            (Some(bandwidth), Some(delta)) => Some(Box::new(rbf(bandwidth)?.with_ridge(delta)?)),
-            (Some(bandwidth), None) => Some(Box::new(rbf(bandwidth)?)),
+        Ok(match (self.gaussian()?, self.ridge) {
+            (Some(gaussian), Some(delta)) => Some(Box::new(gaussian.with_ridge(delta)?)),
+            (Some(gaussian), None) => Some(Box::new(gaussian)),
             (None, Some(delta)) => {
                 let rows = self.rows_of_law(conditions, engine)?;
                 Some(Box::new(DotKernel::new(&rows).with_ridge(delta)?))
             }
             (None, None) => None,
         })
+    }
+
+    /// The Gaussian kernel, if it is computed from pairs of rows.
+    fn gaussian(&self) -> Result<Option<RbfKernel>, Failure> {
+        let bandwidth = self.comparison.bandwidth.filter(|_| self.comparison.is_of_pairs());
+        let of = |bandwidth| RbfKernel::new(&self.features, Bandwidth::Exactly(bandwidth));
+        Ok(bandwidth.map(of).transpose()?)
     }
 }

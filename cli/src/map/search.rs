@@ -97,17 +97,18 @@ impl<'a> Search<'a> {
 
     /// The engine under the watch of this search, whose progress is shown, for this long if there is a limit.
     pub(super) fn searching(&self, engine: &Engine, limit: Option<Duration>) -> Engine {
-        let stop = self.stop.clone();
-        let watch = limit.map_or(stop.clone(), |limit| stop.within(limit));
-        engine.watched(&self.progress.shown(&watch, Progress::searched))
+        engine.watched(&self.progress.shown(&self.watch(limit), Progress::searched))
     }
 
     /// The CPU under the watch of this search, for a set that covers items.
     pub(super) fn covering(&self) -> Engine {
-        let stop = self.stop.clone();
         let limit = self.limit.filter(|limit| !limit.is_zero());
-        let watch = limit.map_or(stop.clone(), |limit| stop.within(limit));
-        Engine::cpu().watched(&self.progress.shown(&watch, Progress::covered))
+        Engine::cpu().watched(&self.progress.shown(&self.watch(limit), Progress::covered))
+    }
+
+    fn watch(&self, limit: Option<Duration>) -> Watch {
+        let stop = self.stop.clone();
+        limit.map_or(stop.clone(), |limit| stop.within(limit))
     }
 
     fn solve(&self, model: &impl Objective) -> Result<Solution, Failure> {

@@ -5,7 +5,7 @@ use crate::{
     Error, Partition, Result, Subset,
     engine::Engine,
     parallel::map_ordered,
-    similarity::{Explained, Factor, NextRow},
+    similarity::{Explained, Factor, NextRow, share},
 };
 
 /// Items of one task.
@@ -71,7 +71,6 @@ impl KernelModel<'_> {
             let sums = sums?;
             by_part[*part] = [by_part[*part][0] + sums[0], by_part[*part][1] + sums[1]];
         }
-        let share = |[along, whole]: [f64; 2]| if whole > 0.0 { along / whole } else { 1.0 };
         let total = by_part.iter().fold([0.0; 2], |sum, own| [sum[0] + own[0], sum[1] + own[1]]);
         Ok(Explained { total: share(total), by_part: by_part.into_iter().map(share).collect() })
     }

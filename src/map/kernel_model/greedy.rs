@@ -108,9 +108,8 @@ impl KernelModel<'_> {
         termination: Termination,
         stats: Stats,
     ) -> Solution {
-        let chosen = places.iter().map(|place| self.groups[place.group][place.position]);
         Solution {
-            subset: Subset::from_distinct(self.included().iter().copied().chain(chosen).collect()),
+            subset: Subset::from_distinct(self.chosen(places).collect()),
             log_det,
             covered: None,
             missing: self.counts.missing(&self.counts_of(places)),

@@ -220,12 +220,17 @@ impl<'a> KernelModel<'a> {
         Ok(factor)
     }
 
+    /// The included items, then these.
+    fn chosen(&self, places: &[Place]) -> impl Iterator<Item = u32> {
+        let added = places.iter().map(|place| self.groups[place.group][place.position]);
+        self.included().iter().copied().chain(added)
+    }
+
     /// The factor of the included items and of these; `None` if they are dependent.
     fn factor_of(&self, places: &[Place]) -> Result<Option<Factor<'a>>> {
         let mut factor = Factor::new(self.kernel, self.included().len() + places.len());
         let mut next = NextRow::default();
-        let chosen = places.iter().map(|place| self.groups[place.group][place.position]);
-        for item in self.included().iter().copied().chain(chosen) {
+        for item in self.chosen(places) {
             if self.extend(&mut factor, item, &mut next)?.is_none() {
                 return Ok(None);
             }

@@ -56,8 +56,6 @@ impl Features {
         };
         let sums: Vec<[f64; 2]> = rows.groups().iter().map(&mut sums).collect();
         let unit = unit(rows.scales().into_iter().zip(sums.iter().map(|[_, whole]| *whole)));
-        let share =
-            |[along, whole]: [f64; 2]| if whole > 0.0 { (along / whole).clamp(0.0, 1.0) } else { 1.0 };
         let real = sums.iter().zip(rows.scales()).filter(|([_, whole], _)| *whole > 0.0);
         let total = real.fold([0.0; 2], |total, (own, scale)| {
             let factor = (unit / scale).powi(2);
@@ -65,6 +63,11 @@ impl Features {
         });
         Ok(Explained { total: share(total), by_part: sums.into_iter().map(share).collect() })
     }
+}
+
+/// The share of a sum of squared lengths that lies along a set; 1 of nothing.
+pub(crate) fn share([along, whole]: [f64; 2]) -> f64 {
+    if whole > 0.0 { (along / whole).clamp(0.0, 1.0) } else { 1.0 }
 }
 
 /// An orthonormal basis of the span of a set's rows.
@@ -86,13 +89,9 @@ pub(super) fn span(features: &Features, subset: &Subset) -> Result<OrthonormalBa
 impl Gram {
     /// tr(Q Qᵀ G) / tr G.
     pub(super) fn share(&self, basis: &OrthonormalBasis) -> f64 {
-        let whole = self.trace();
-        if whole <= 0.0 {
-            return 1.0;
-        }
         let q = basis.as_matrix();
         let image = &self.matrix * q;
         let along: f64 = (0..q.ncols()).map(|j| dot(column(q, j), column(image.as_ref(), j))).sum();
-        (along / whole).clamp(0.0, 1.0)
+        share([along, self.trace()])
     }
 }

@@ -7,8 +7,8 @@ mod rows;
 use faer::Mat;
 
 pub use self::explained::Explained;
+pub(crate) use self::{explained::share, map::Map, rows::mapped};
 use self::{explained::span, rows::Mapped};
-pub(crate) use self::{map::Map, rows::mapped};
 use crate::{
     Error, Features, Partition, Result, Subset,
     data::{check_partition, compress_if_wide},

@@ -212,7 +212,8 @@ fn planted_faults_are_noticed() {
             "x -= 0.5 * sh_along[s] * sh_directions[s * stride() + j];",
         ),
         ("sh_directions[own + j] /= root;", ""),
-        ("if thread < t {", "if thread + 1u < t {"),
+        // Zero, as workgroup memory that nothing wrote may hold anything.
+        ("sh_along[thread] = along;", "sh_along[thread] = select(along, ZERO, thread + 1u == t);"),
         // The weight: the basis one pick late, a part's trace from another part, weights not updated.
         ("for (var s = 0u; s < t; s++) {\n      let at", "for (var s = 0u; s + 1u < t; s++) {\n      let at"),
         ("inside(t, picks[t].w, thread)", "inside(t, picks[0].w, thread)"),

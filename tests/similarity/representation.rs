@@ -268,10 +268,14 @@ fn an_exponent_of_zero_changes_nothing() {
     let representation = Representation::new(&features, &partition, &Engine::cpu()).unwrap();
     let same = representation.features(0.0, &Engine::cpu()).unwrap();
     assert!((0..4).all(|item| same.row(item) == features.row(item)));
-    // Both parts have fewer rows than there are dimensions.
-    let nearly = representation.features(1e-9, &Engine::cpu()).unwrap();
+    // Parts with fewer rows than there are dimensions, also less rows outside their span, and with no rows left.
     let close = |(x, y): (f64, f64)| (x - y).abs() < 1e-6;
-    assert!((0..4).all(|item| nearly.row(item).into_iter().zip(features.row(item)).all(close)));
+    for excluded in [&[][..], &[2], &[0, 1, 2]] {
+        let representation =
+            Representation::without(&features, &partition, excluded, &Engine::cpu()).unwrap();
+        let nearly = representation.features(1e-9, &Engine::cpu()).unwrap();
+        assert!((0..4).all(|item| nearly.row(item).into_iter().zip(features.row(item)).all(close)));
+    }
     for rho in [-1.0, f64::NAN, f64::INFINITY] {
         let error = representation.features(rho, &Engine::cpu()).unwrap_err();
         assert!(matches!(error, Error::NotPositive { .. }), "{error}");

@@ -74,9 +74,18 @@ impl Input {
             return Err(Failure::Arguments(sentence.into()));
         }
         let (items, rank) = (self.features.items() as u64, self.rank() as u64);
-        let parts = if what == Represented::All { 1 } else { self.parts() as u64 };
-        // Sums of every part, and the maps of some of them, with working copies.
-        let squares = 8_u64.saturating_mul(parts + 4 * parts.min(16)).saturating_mul(rank * rank);
+        let parts = match &self.partition {
+            Some(partition) if what == Represented::Parts => {
+                (0..partition.parts()).map(|part| partition.members(part).len() as u64).collect()
+            }
+            _ => vec![items],
+        };
+        // Sums of the parts of many rows and of all, and some maps with working copies.
+        let many = parts.iter().filter(|&&rows| rows >= rank).count() as u64;
+        let widest = parts.iter().max().map_or(0, |&rows| rows.min(rank));
+        let at_once = parts.len().min(16) as u64;
+        let squares = 8_u64.saturating_mul(rank).saturating_mul((many + 1) * rank + 4 * at_once * widest);
+        let parts = parts.len();
         limit.check(squares.saturating_add(8 * items * rank), || {
             format!(
                 "{items} rows of {rank} numbers, and products of these in {parts} parts, stand for others"

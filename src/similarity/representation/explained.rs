@@ -1,11 +1,10 @@
 //! How well sets stand for all rows.
 
-use super::{Gram, unit};
 use crate::{
     Error, Features, Partition, Result, Subset,
     data::check_partition,
     engine::{Engine, Group, Items, Rows, in_double},
-    linalg::{OrthonormalBasis, column, kernels::dot},
+    linalg::OrthonormalBasis,
 };
 
 /// How well a set stands for all rows: the share of their squared length that lies in the span of its own rows.
@@ -86,12 +85,9 @@ pub(super) fn span(features: &Features, subset: &Subset) -> Result<OrthonormalBa
     Ok(basis)
 }
 
-impl Gram {
-    /// tr(Q Qᵀ G) / tr G.
-    pub(super) fn share(&self, basis: &OrthonormalBasis) -> f64 {
-        let q = basis.as_matrix();
-        let image = &self.matrix * q;
-        let along: f64 = (0..q.ncols()).map(|j| dot(column(q, j), column(image.as_ref(), j))).sum();
-        share([along, self.trace()])
-    }
+/// The scale of the longest rows, of scales and sums of squares; 1 if all are zero.
+pub(super) fn unit(parts: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let least =
+        parts.filter(|(_, square)| *square > 0.0).map(|(scale, _)| scale).fold(f64::INFINITY, f64::min);
+    if least < f64::INFINITY { least } else { 1.0 }
 }

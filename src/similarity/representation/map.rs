@@ -20,11 +20,17 @@ const SHORT: f64 = 1e-3;
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     vectors: Mat<f64>,
-    into: Mat<f64>,
     /// The diagonal of W, descending.
     weights: Vec<f64>,
-    /// V W Uᵀ.
-    factor: Mat<f64>,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// All eigenvectors: U, and the product V W Uᵀ.
+    Product { into: Mat<f64>, factor: Mat<f64> },
+    /// Those of few rows, with U = V, and the factor of all that is orthogonal to them.
+    Few { rest: f64 },
 }
 
 impl Map {
@@ -36,6 +42,26 @@ impl Map {
         Ok(Self::of(vectors, weights))
     }
 
+    /// The same from fewer rows than they have dimensions, the columns of a matrix A: the eigenvectors are those of A Aᵀ that
+    /// lie in their span, from A = Q R and R Rᵀ.
+    pub(super) fn of_few(columns: MatRef<'_, f64>, rho: f64) -> Result<Self> {
+        let factors = columns.qr();
+        let Eigen { mut values, vectors } =
+            linalg::eigen((factors.thin_R() * factors.thin_R().transpose()).as_ref())?;
+        if values.first().is_none_or(|&largest| largest <= 0.0) {
+            return Ok(Self {
+                vectors: Mat::zeros(columns.nrows(), 0),
+                weights: Vec::new(),
+                form: Form::Few { rest: 1.0 },
+            });
+        }
+        values.resize(columns.nrows(), 0.0);
+        let mut weights = weights(&values, rho);
+        let rest = weights[vectors.ncols()];
+        weights.truncate(vectors.ncols());
+        Ok(Self { vectors: factors.compute_thin_Q() * vectors, weights, form: Form::Few { rest } })
+    }
+
     /// From the eigenvectors of a Gram matrix, and what the map multiplies each by.
     pub(crate) fn of(vectors: Mat<f64>, weights: Vec<f64>) -> Self {
         Self::into(vectors.clone(), vectors, weights)
@@ -43,7 +69,7 @@ impl Map {
 
     fn into(vectors: Mat<f64>, into: Mat<f64>, weights: Vec<f64>) -> Self {
         let factor = linalg::scale_columns(vectors.as_ref(), &weights) * into.transpose();
-        Self { vectors, into, weights, factor }
+        Self { vectors, weights, form: Form::Product { into, factor } }
     }
 
     /// The same but for a rotation: in the coordinates of the eigenvectors.
@@ -62,7 +88,7 @@ impl Map {
 
     /// The most that a row becomes longer by.
     pub(super) fn most(&self) -> f64 {
-        self.weights[0]
+        self.weights.first().copied().unwrap_or(1.0)
     }
 
     /// Writes some rows, mapped, to their places among those from one item on. A power of two brings rows near 1.
@@ -81,8 +107,7 @@ impl Map {
                 features.read_stored(item as usize, scale, row);
             }
             let block = MatRef::from_column_major_slice(rows, dims, items.len());
-            let mapped = MatMut::from_column_major_slice_mut(images, dims, items.len());
-            matmul(mapped, Accum::Replace, self.factor.transpose(), block, 1.0, Par::Seq);
+            self.apply_to_all(block, MatMut::from_column_major_slice_mut(images, dims, items.len()));
             for ((&item, row), image) in items.iter().zip(rows.chunks(dims)).zip(images.chunks_mut(dims)) {
                 if dot(image, image) < (SHORT * self.most()).powi(2) * dot(row, row) {
                     self.apply(row, image);
@@ -94,12 +119,33 @@ impl Map {
         }
     }
 
+    /// The columns of a matrix.
+    fn apply_to_all(&self, columns: MatRef<'_, f64>, mut images: MatMut<'_, f64>) {
+        match &self.form {
+            Form::Product { factor, .. } => {
+                matmul(images, Accum::Replace, factor.transpose(), columns, 1.0, Par::Seq);
+            }
+            Form::Few { rest } => {
+                let mut along = self.vectors.transpose() * columns;
+                for column in along.col_iter_mut() {
+                    column.iter_mut().zip(&self.weights).for_each(|(along, weight)| *along *= weight - rest);
+                }
+                images.copy_from(columns * faer::Scale(*rest));
+                matmul(images, Accum::Add, &self.vectors, &along, 1.0, Par::Seq);
+            }
+        }
+    }
+
     /// One row, in the coordinates of eigenvectors, where what is small keeps its digits.
     fn apply(&self, row: &[f64], image: &mut [f64]) {
-        image.fill(0.0);
+        let (into, rest) = match &self.form {
+            Form::Product { into, .. } => (into, 0.0),
+            Form::Few { rest } => (&self.vectors, *rest),
+        };
+        image.iter_mut().zip(row).for_each(|(image, value)| *image = rest * value);
         for (j, weight) in self.weights.iter().enumerate() {
             let along = dot(column(self.vectors.as_ref(), j), row);
-            kernels::add_scaled(image, weight * along, column(self.into.as_ref(), j));
+            kernels::add_scaled(image, (weight - rest) * along, column(into.as_ref(), j));
         }
     }
 }

@@ -3,16 +3,19 @@
 mod explained;
 mod map;
 mod rows;
-
-use faer::Mat;
+mod sums;
 
 pub use self::explained::Explained;
 pub(crate) use self::{explained::share, map::Map, rows::mapped};
-use self::{explained::span, rows::Mapped};
+use self::{
+    explained::{span, unit},
+    rows::Mapped,
+    sums::{Gram, Sums},
+};
 use crate::{
     Error, Features, Partition, Result, Subset,
     data::{check_partition, compress_if_wide},
-    engine::{Engine, Items, Rows, in_double},
+    engine::{Engine, Items},
 };
 
 /// Gram matrices of the parts: they map rows so that sets stand for the rest, and tell how much of all rows a set explains.
@@ -43,11 +46,11 @@ use crate::{
 /// ([`with_unit_rows`](Features::with_unit_rows), [`Rbf`](super::Rbf)), scores and ridges after the map.
 ///
 /// # Shapes
-/// From m×n to m×n, or to m×m where n > m. Memory: 8pn² bytes, and 8mn for mapped rows.
+/// From m×n to m×n, or to m×m where n > m. Memory: 8n² bytes for every part of at least n rows, and 8mn for mapped rows.
 ///
 /// # Cost
 /// One pass over the rows (mn² operations). Mapping takes another one (2mn²), and an eigen-decomposition for every part,
-/// about 10n³.
+/// about 10n³. A part of r < n rows takes 8r²n in all.
 ///
 /// # Numerics
 /// In f64. The map is that of a Gram matrix within nε of its largest eigenvalue, so directions in which a part has less
@@ -76,17 +79,9 @@ use crate::{
 pub struct Representation {
     features: Features,
     partition: Partition,
-    parts: Vec<Gram>,
+    parts: Vec<Sums>,
     /// The sum of all parts.
     whole: Gram,
-}
-
-/// s² G of some rows.
-#[derive(Clone, Debug)]
-struct Gram {
-    matrix: Mat<f64>,
-    /// s, a power of two.
-    scale: f64,
 }
 
 impl Representation {
@@ -125,11 +120,8 @@ impl Representation {
         let of_part = |part: usize| {
             listed.get(part).map_or_else(|| Items::of_part(partition, part), |items| Items::Listed(items))
         };
-        let rows = Rows::scaled(features, (0..partition.parts()).map(of_part).collect());
-        let matrices = in_double(engine).part_grams(&rows, None)?;
-        let grams = matrices.into_iter().zip(rows.scales());
-        let parts: Vec<Gram> = grams.map(|(matrix, scale)| Gram { matrix, scale }).collect();
-        let whole = Gram::sum(&parts, features.dims());
+        let groups: Vec<Items<'_>> = (0..partition.parts()).map(of_part).collect();
+        let (parts, whole) = sums::of_parts(features, &groups, engine)?;
         Ok(Self { features: features.clone(), partition: partition.clone(), parts, whole })
     }
 
@@ -148,7 +140,7 @@ impl Representation {
             return Ok(self.features.clone());
         }
         let map = |part: usize| {
-            let map = Map::new(self.parts[part].matrix.as_ref(), rho)?;
+            let map = self.parts[part].map(&self.features, rho)?;
             // Nothing else has coordinates to agree on: those of eigenvectors keep the digits of short directions.
             Ok(if self.parts.len() == 1 { map.rotated() } else { map })
         };
@@ -176,36 +168,13 @@ impl Representation {
     /// The same also for the rows of every part.
     ///
     /// # Cost
-    /// 2pn²|S| operations.
+    /// 2n²|S| operations for a part of at least n rows, 2rn|S| for one of r < n.
     ///
     /// # Errors
     /// [`Error::ItemOutOfRange`].
     pub fn explained_by_part(&self, subset: &Subset) -> Result<Explained> {
         let basis = span(&self.features, subset)?;
-        let by_part = self.parts.iter().map(|part| part.share(&basis)).collect();
+        let by_part = self.parts.iter().map(|part| part.share(&self.features, &basis)).collect();
         Ok(Explained { total: self.whole.share(&basis), by_part })
-    }
-}
-
-/// The scale of the longest rows, of scales and sums of squares; 1 if all are zero.
-fn unit(parts: impl Iterator<Item = (f64, f64)>) -> f64 {
-    let least =
-        parts.filter(|(_, square)| *square > 0.0).map(|(scale, _)| scale).fold(f64::INFINITY, f64::min);
-    if least < f64::INFINITY { least } else { 1.0 }
-}
-
-impl Gram {
-    /// The sum over all parts, in units of the longest rows.
-    fn sum(parts: &[Self], dims: usize) -> Self {
-        let scale = unit(parts.iter().map(|part| (part.scale, part.trace())));
-        let mut matrix = Mat::zeros(dims, dims);
-        for part in parts.iter().filter(|part| part.trace() > 0.0) {
-            matrix += faer::Scale((scale / part.scale).powi(2)) * &part.matrix;
-        }
-        Self { matrix, scale }
-    }
-
-    fn trace(&self) -> f64 {
-        (0..self.matrix.nrows()).map(|j| self.matrix[(j, j)]).sum()
     }
 }

@@ -1,6 +1,11 @@
 //! The span of the items picked so far.
 
-use super::kernels::{dot, scale, subtract_product, transposed_product};
+use faer::MatRef;
+
+use super::{
+    column,
+    kernels::{dot, scale, subtract_product, transposed_product},
+};
 
 /// An orthonormal basis that grows by Gram–Schmidt.
 ///
@@ -46,6 +51,22 @@ impl Span {
         }
         self.along.resize(self.size, 0.0);
         (square - transposed_product(&self.directions, row, &mut self.along)).max(0.0)
+    }
+
+    /// ‖P v‖² of rows that lie one after another.
+    pub(crate) fn distances(&self, rows: &[f64], dims: usize) -> Vec<f64> {
+        let squares = rows.chunks_exact(dims).map(|row| dot(row, row));
+        if self.size == 0 {
+            return squares.collect();
+        }
+        let rows = MatRef::from_column_major_slice(rows, dims, rows.len() / dims);
+        let directions = MatRef::from_column_major_slice(&self.directions, dims, self.size);
+        let along = directions.transpose() * rows;
+        let left = |(j, square): (usize, f64)| {
+            let along = column(along.as_ref(), j);
+            (square - dot(along, along)).max(0.0)
+        };
+        squares.enumerate().map(left).collect()
     }
 
     /// Adds the direction P v / ‖P v‖ of a unit row, which it leaves in the row; returns ‖P v‖, `None` if that is `least` or

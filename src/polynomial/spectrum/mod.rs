@@ -15,7 +15,8 @@ use crate::{
     estimate::accurate,
     linalg::{self, Grading},
     model::GroundSet,
-    polynomial::tilt::{Tilt, weighted_gram},
+    parallel::map_ordered,
+    polynomial::tilt::{Tilt, inner_product, weighted_gram},
 };
 
 /// Eigenvectors are dropped if all draws together use them with at most this probability.
@@ -47,18 +48,50 @@ pub(crate) struct TiltedSpectrum {
     grams: Vec<Mat<f64>>,
     /// … their weights, …
     log_weights: Vec<f64>,
-    /// … and the map from those coordinates to whitened ones.
-    whitener: Mat<f64>,
+    /// … and the map from those coordinates to whitened ones; none if they are these, and maybe more.
+    whitener: Option<Mat<f64>>,
 }
 
 impl TiltedSpectrum {
     /// Gram matrix of every group's whitened rows √y_l s_l Λ^-½ Uᵀ a_i, r×r. They sum to the identity, up
     /// to rounding.
     pub(crate) fn shares(&self) -> Vec<Mat<f64>> {
-        let share = |(gram, t): (&Mat<f64>, &f64)| {
-            self.whitener.transpose() * ((gram * &self.whitener) * faer::Scale(t.exp()))
-        };
-        self.grams.iter().zip(&self.log_weights).map(share).collect()
+        map_ordered(self.groups(), |group| self.share(group))
+    }
+
+    /// That of one group.
+    pub(crate) fn share(&self, group: usize) -> Mat<f64> {
+        let weight = faer::Scale(self.log_weights[group].exp());
+        let gram = &self.grams[group];
+        match &self.whitener {
+            Some(whitener) => whitener.transpose() * ((gram * whitener) * weight),
+            None => {
+                let rank = self.spectrum.values.len();
+                gram.submatrix(0, 0, rank, rank) * weight
+            }
+        }
+    }
+
+    /// Number of groups.
+    pub(crate) fn groups(&self) -> usize {
+        self.grams.len()
+    }
+
+    /// tr(D share D) of every group for a diagonal D, without the shares.
+    pub(crate) fn traces(&self, sizes: &[f64]) -> Vec<f64> {
+        let squares: Vec<f64> = sizes.iter().map(|size| size * size).collect();
+        let form = self
+            .whitener
+            .as_ref()
+            .map(|whitener| linalg::scale_columns(whitener.as_ref(), &squares) * whitener.transpose());
+        map_ordered(self.groups(), |group| {
+            let (gram, weight) = (&self.grams[group], self.log_weights[group].exp());
+            let sum = match &form {
+                Some(form) => inner_product(gram.as_ref(), form.as_ref()),
+                None => squares.iter().enumerate().map(|(j, square)| square * gram[(j, j)]).sum(),
+            };
+            weight * sum
+        })
     }
 
     /// Whether the error is no more than a few times what rounding costs in any coordinates, for sets of this size.
@@ -71,9 +104,8 @@ impl TiltedSpectrum {
 
     /// The result, from Gram matrices in whitened coordinates.
     fn measured(tilt: Tilt, spectrum: Spectrum, whitened: Vec<Mat<f64>>) -> Self {
-        let whitener = Mat::identity(whitened[0].nrows(), spectrum.values.len());
         let log_weights = vec![0.0; whitened.len()];
-        Self { tilt, spectrum, grams: whitened, log_weights, whitener }
+        Self { tilt, spectrum, grams: whitened, log_weights, whitener: None }
     }
 }
 
@@ -248,7 +280,8 @@ impl Coordinates {
         let rank = spectrum.values.len();
         let whitener = linalg::scale_columns(vectors.subcols(0, rank), &spectrum.inverse_roots());
         let log_weights = tilt.log_weights.clone();
-        (TiltedSpectrum { tilt, spectrum, grams: self.grams, log_weights, whitener }, self.lost)
+        let grams = self.grams;
+        (TiltedSpectrum { tilt, spectrum, grams, log_weights, whitener: Some(whitener) }, self.lost)
     }
 }
 

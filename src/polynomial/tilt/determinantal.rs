@@ -2,8 +2,12 @@
 
 use faer::{Mat, MatRef, Side};
 
-use super::{Tilt, inner_product, line_search, newton_step, weighted_gram};
-use crate::linalg::whiten;
+use super::{
+    Tilt, inner_product, line_search, newton_step,
+    secant::{self, Secant},
+    weighted_gram, weighted_products,
+};
+use crate::linalg::{inverse_of_lower, whiten};
 
 const TOLERANCE: f64 = 1e-3;
 const MAX_STEPS: usize = 60;
@@ -11,7 +15,7 @@ const MAX_STEPS: usize = 60;
 /// Minimises the convex F(t) = ln det(C + Σ e^{t_l} G_l) − κ·t by damped Newton steps, from `start`.
 ///
 /// With M = C + Σ y_l G_l = LLᵀ and N_l = y_l L⁻¹ G_l L⁻ᵀ: gradient_l = tr N_l − κ_l, Hessian_ab =
-/// δ_ab tr N_a − ⟨N_a, N_b⟩. If parts are tight the minimiser is at infinity. Every tilt is exact,
+/// δ_ab tr N_a − ⟨N_a, N_b⟩; for many large groups it is learnt from the gradients. If parts are tight the minimiser is at infinity. Every tilt is exact,
 /// so stopping at a small gradient, or where `go_on` returns false, costs acceptance or precision, not correctness.
 pub(crate) fn determinantal_tilt(
     base: MatRef<'_, f64>,
@@ -25,8 +29,16 @@ pub(crate) fn determinantal_tilt(
         return Tilt { log_weights: t, imbalance: f64::INFINITY };
     };
     let mut imbalance = f64::INFINITY;
+    let mut learnt = secant::are_many(grams).then(|| Secant::new(independent(quota, base.nrows())));
     for _ in 0..MAX_STEPS {
-        let (gradient, hessian) = derivatives(grams, quota, &t, &factor);
+        let (gradient, hessian) = match &mut learnt {
+            None => derivatives(grams, quota, &t, &factor),
+            Some(learnt) => {
+                let gradient = gradient(grams, quota, &t, &factor);
+                let hessian = learnt.at(&t, &gradient).clone();
+                (gradient, hessian)
+            }
+        };
         imbalance = gradient.iter().map(|g| g.abs()).sum();
         if imbalance <= TOLERANCE {
             break;
@@ -62,6 +74,24 @@ fn evaluate(
     let log_det: f64 = (0..factor.nrows()).map(|j| 2.0 * factor[(j, j)].ln()).sum();
     let linear: f64 = t.iter().zip(quota).map(|(t, &count)| t * count as f64).sum();
     Some((log_det - linear, factor))
+}
+
+/// The Hessian as if all groups had the same directions: N_l = κ_l / n.
+fn independent(quota: &[usize], dims: usize) -> Mat<f64> {
+    let share = |a: usize| quota[a] as f64;
+    // Positive definite, also where the quota takes all dimensions.
+    let dims = dims as f64 + 1.0;
+    Mat::from_fn(quota.len(), quota.len(), |a, b| {
+        let own = if a == b { share(a) } else { 0.0 };
+        own - share(a) * share(b) / dims
+    })
+}
+
+/// tr N_l − κ_l = y_l ⟨G_l, M⁻¹⟩ − κ_l.
+fn gradient(grams: &[Mat<f64>], quota: &[usize], t: &[f64], factor: &Mat<f64>) -> Vec<f64> {
+    let inverse = inverse_of_lower(factor.as_ref());
+    let traces = weighted_products(grams, t, &(inverse.transpose() * &inverse));
+    traces.iter().zip(quota).map(|(trace, &count)| trace - count as f64).collect()
 }
 
 fn derivatives(grams: &[Mat<f64>], quota: &[usize], t: &[f64], factor: &Mat<f64>) -> (Vec<f64>, Mat<f64>) {

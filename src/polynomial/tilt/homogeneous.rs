@@ -5,7 +5,9 @@ use faer::Mat;
 use super::{
     Tilt,
     determinantal::{by_trace, determinantal_tilt},
-    inner_product, line_search, newton_step, weighted_gram,
+    inner_product, line_search, newton_step,
+    secant::{self, Secant},
+    weighted_gram, weighted_products,
 };
 use crate::{
     Result,
@@ -22,7 +24,7 @@ const MAX_STEPS: usize = 40;
 ///
 /// The gradient is the k-DPP's expected part counts minus κ, exactly; the Hessian (their
 /// covariance) is approximated by that of the DPP with the same expected size, conditioned on
-/// its size, so steps are quasi-Newton; a few suffice.
+/// its size, so steps are quasi-Newton; a few suffice. For many large groups it is learnt from the gradients.
 ///
 /// # Source
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous
@@ -43,6 +45,7 @@ pub(crate) fn homogeneous_tilt(
     }
     let mut state = State::at(engine, grams, quota, &t, grading)?;
     let mut imbalance = f64::INFINITY;
+    let mut learnt = Secant::new(independent(quota));
     for _ in 0..MAX_STEPS {
         let gradient: Vec<f64> =
             state.counts.iter().zip(quota).map(|(count, &wanted)| count - wanted as f64).collect();
@@ -50,7 +53,8 @@ pub(crate) fn homogeneous_tilt(
         if imbalance <= TOLERANCE {
             break;
         }
-        let step = newton_step(&state.hessian, &gradient, &t);
+        let hessian = state.hessian.as_ref().unwrap_or_else(|| learnt.at(&t, &gradient));
+        let step = newton_step(hessian, &gradient, &t);
         engine.proceed()?;
         let search = line_search(&t, &step, &gradient, state.value, |point| {
             State::at(engine, grams, quota, point, grading).ok().map(|state| (state.value, state))
@@ -67,7 +71,8 @@ struct State {
     value: f64,
     /// E|S∩P_l| under the tilted k-DPP.
     counts: Vec<f64>,
-    hessian: Mat<f64>,
+    /// None for many large groups.
+    hessian: Option<Mat<f64>>,
 }
 
 impl State {
@@ -86,20 +91,30 @@ impl State {
         // N_l = Λ^-½ Uᵀ y_l G_l U Λ^-½: the share of part l in each eigenvector; Σ N_l = I.
         let factors: Vec<f64> = values.iter().map(|value| value.sqrt().recip()).collect();
         let whitener = linalg::scale_columns(eigen.vectors.subcols(0, rank), &factors);
+        let (value, inclusion) = (law.log_normalizer() - linear, law.inclusion_probabilities());
+        if secant::are_many(grams) {
+            let form = linalg::scale_columns(whitener.as_ref(), &inclusion) * whitener.transpose();
+            return Ok(Self { value, counts: weighted_products(grams, t, &form), hessian: None });
+        }
         let shares: Vec<Mat<f64>> = grams
             .iter()
             .zip(t)
             .map(|(gram, t)| whitener.transpose() * ((gram * &whitener) * faer::Scale(t.exp())))
             .collect();
-        let inclusion = law.inclusion_probabilities();
         let counts =
             shares.iter().map(|share| (0..rank).map(|j| inclusion[j] * share[(j, j)]).sum()).collect();
-        Ok(Self {
-            value: law.log_normalizer() - linear,
-            counts,
-            hessian: conditional_covariance(&shares, &law.odds()),
-        })
+        Ok(Self { value, counts, hessian: Some(conditional_covariance(&shares, &law.odds())) })
     }
+}
+
+/// The covariance as if every pick came from part l with probability κ_l / k, plus a term along (1, …, 1).
+fn independent(quota: &[usize]) -> Mat<f64> {
+    let (parts, k) = (quota.len() as f64, quota.iter().sum::<usize>() as f64);
+    let share = |a: usize| quota[a] as f64;
+    Mat::from_fn(quota.len(), quota.len(), |a, b| {
+        let own = if a == b { share(a) } else { 0.0 };
+        own - share(a) * share(b) / k + k / (parts * parts)
+    })
 }
 
 /// Covariance of the part counts of the DPP with eigenvalues b, conditioned on its size to

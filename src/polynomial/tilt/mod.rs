@@ -9,6 +9,7 @@ mod determinantal;
 mod homogeneous;
 mod ranged;
 mod ridge;
+mod secant;
 mod weighted;
 
 use faer::{Mat, MatRef, prelude::Solve};
@@ -21,7 +22,7 @@ use ranged::tilt_of_ranges;
 pub(crate) use ridge::ridge_tilt;
 pub(crate) use weighted::weighted_tilt;
 
-use crate::Result;
+use crate::{Result, parallel::map_ordered};
 
 /// Logarithms of the part weights.
 #[derive(Clone, Debug)]
@@ -80,6 +81,11 @@ pub(crate) struct Moments {
     shares: Vec<Mat<f64>>,
     /// … and the variances less ⟨N_l, N_l⟩ that go with them.
     variances: Vec<f64>,
+}
+
+/// y_l ⟨G_l, X⟩ of every group.
+fn weighted_products(grams: &[Mat<f64>], log_weights: &[f64], form: &Mat<f64>) -> Vec<f64> {
+    map_ordered(grams.len(), |l| log_weights[l].exp() * inner_product(grams[l].as_ref(), form.as_ref()))
 }
 
 /// C = Σ y_l G_l.
@@ -141,7 +147,7 @@ fn line_search<S>(
 }
 
 /// ⟨X, Y⟩ = Σ x_ij y_ij.
-fn inner_product(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> f64 {
+pub(super) fn inner_product(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> f64 {
     (0..x.ncols())
         .map(|j| crate::linalg::kernels::dot(crate::linalg::column(x, j), crate::linalg::column(y, j)))
         .sum()

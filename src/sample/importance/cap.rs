@@ -118,7 +118,7 @@ impl ImportanceSampler {
 fn pilot(law: &WeightedLaw, engine: &Engine) -> Result<Weights> {
     let mut weights = Weights::default();
     let drawn = law.law().weigh_many((TASKS, PILOT / TASKS), PILOT_SEED, engine)?;
-    drawn.into_iter().for_each(|(log, _)| weights.push(log));
+    drawn.into_iter().for_each(|weighed| weights.push(weighed.log));
     Ok(weights)
 }
 

@@ -126,7 +126,7 @@ impl ImportanceSampler {
             });
         }
         let setup = RejectionSetup::new(dpp, None, engine)?;
-        let law = WeightedLaw::new(&setup, engine)?;
+        let law = WeightedLaw::of_draws(&setup, engine)?;
         let pilot = Pilot::of(law.law(), engine)?;
         if pilot.log_normaliser.is_infinite() {
             return Err(EstimateProblem::DeadEnds { draws: Pilot::DRAWS }.into());

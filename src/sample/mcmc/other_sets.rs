@@ -52,12 +52,12 @@ impl OtherSets {
     pub(super) fn new(setup: &RejectionSetup<'_>, counts: &[usize], engine: &Engine) -> Result<Self> {
         let law = WeightedLaw::new(setup, engine)?;
         let pilot = law.law().weigh_many((TASKS, EACH), PILOT_SEED, engine)?;
-        let logs: Vec<f64> = pilot.iter().map(|(log, _)| *log).collect();
+        let logs: Vec<f64> = pilot.iter().map(|weighed| weighed.log).collect();
         // E min(1, w′/w) for a set from the law and a draw: Σ min(w_i, w_j) / (N Σ w_i).
         let pairs: Vec<f64> = logs.iter().flat_map(|a| logs.iter().map(move |b| a.min(*b))).collect();
         let log = log_sum(&pairs) - log_sum(&logs) - (logs.len() as f64).ln();
         let acceptance = if log.is_finite() { log.exp() } else { 0.0 };
-        let amplified = pilot.iter().map(|(_, amplification)| *amplification).fold(1.0, f64::max);
+        let amplified = pilot.iter().map(|weighed| weighed.amplification).fold(1.0, f64::max);
         let error = law.law().rounding()[0] * amplified;
         Ok(Self { law, counts: counts.to_vec(), acceptance, error })
     }

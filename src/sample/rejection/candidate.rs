@@ -61,7 +61,7 @@ impl Tables {
 
     /// The parts whose bound falls fastest come last.
     fn order(&self, bound: Bound, counts: &Counts) -> Vec<usize> {
-        let groups = self.symmetric.len();
+        let groups = counts.low.len();
         if matches!(bound, Bound::Hadamard | Bound::Fischer) {
             return (0..groups).collect();
         }

@@ -27,6 +27,11 @@ pub(super) trait Chance {
     /// True with this probability.
     fn coin(&mut self, probability: f64) -> bool;
 
+    /// Whether a draw goes on.
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+
     /// One of some numbers with their probabilities.
     fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize;
 
@@ -106,6 +111,10 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
     #[inline]
     fn coin(&mut self, probability: f64) -> bool {
         probability >= 1.0 || self.rng.random::<f64>() < probability
+    }
+
+    fn goes_on(&mut self) -> bool {
+        (self.go_on)()
     }
 
     fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize {

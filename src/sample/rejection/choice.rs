@@ -3,12 +3,13 @@
 use super::{
     Bound, RejectionSetup,
     candidate::{Tables, typical},
+    candidates,
     part_picks::Prediction,
     rows::{self, Reading},
     whitening::{self, Family, Whitening, scale_of_size},
 };
 use crate::{
-    Result,
+    Error, Result,
     engine::{Engine, Rows},
     model::Counts,
     sample::projection,
@@ -30,6 +31,28 @@ const FAMILIES: [Family; 12] = [
     Family::Smooth(10.0),
 ];
 
+/// Those by which bounds are predicted that take long to evaluate, for so many groups, …
+const PREDICTED: [Family; 3] = [Family::Clipped(0), Family::Smooth(0.1), Family::Smooth(1.0)];
+const FEW: usize = 4;
+/// … and what such a prediction may be off by, in nats.
+const MARGIN: f64 = 2.0;
+
+/// Where weighted draws have their traces from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Traces {
+    /// Gram matrices.
+    Exact,
+    /// Candidates of picks, where they take less.
+    Cheapest,
+}
+
+impl Traces {
+    /// What proposals under a bound have to have.
+    fn of_proposals(bound: Bound) -> Self {
+        if matches!(bound, Bound::Block | Bound::Sequential) { Self::Exact } else { Self::Cheapest }
+    }
+}
+
 /// A bound with its coordinates, and the predicted cost of a proposal.
 #[derive(Clone, Debug)]
 pub(in crate::sample) struct Chosen {
@@ -40,6 +63,7 @@ pub(in crate::sample) struct Chosen {
     pub(in crate::sample) log_bound: f64,
     /// Average operations of a proposal.
     pub(in crate::sample) operations: f64,
+    pub(super) traces: Traces,
 }
 
 impl Chosen {
@@ -55,17 +79,9 @@ pub(in crate::sample) fn choose(
     asked: Bound,
     engine: &Engine,
 ) -> Result<Vec<Chosen>> {
-    let RejectionSetup { dpp, rows, .. } = setup;
-    let counts = dpp.counts();
     let mut best: Vec<Chosen> = Vec::new();
-    let beyond = dpp.ground().beyond().is_some();
-    let all = tried(setup, asked, engine)?;
-    let least = all.iter().map(|(_, _, log)| *log).fold(f64::INFINITY, f64::min);
-    for (bound, whitening, log_bound) in all {
-        let reading = Reading::of(rows, beyond, &whitening);
-        let operations = Work::new(rows, &whitening, reading, &counts).of(bound, log_bound - least);
-        let candidate = Chosen { bound, whitening, reading, log_bound, operations };
-        match best.iter_mut().find(|other| other.bound == bound) {
+    for candidate in costed(setup, tried(setup, asked, engine)?) {
+        match best.iter_mut().find(|other| other.bound == candidate.bound) {
             Some(other) if other.log_cost() <= candidate.log_cost() => {}
             Some(other) => *other = candidate,
             None => best.push(candidate),
@@ -74,34 +90,126 @@ pub(in crate::sample) fn choose(
     Ok(best)
 }
 
+/// What proposals by these are predicted to cost.
+fn costed(setup: &RejectionSetup<'_>, all: Vec<Tried>) -> Vec<Chosen> {
+    let RejectionSetup { dpp, rows, .. } = setup;
+    let (counts, beyond) = (dpp.counts(), dpp.ground().beyond().is_some());
+    let least = all.iter().map(|(_, _, log)| *log).fold(f64::INFINITY, f64::min);
+    let costed = |(bound, whitening, log_bound): Tried| {
+        let reading = Reading::of(rows, beyond, &whitening);
+        let operations = Work::new(rows, &whitening, reading, &counts).of(bound, log_bound - least);
+        let traces = Traces::of_proposals(bound);
+        Chosen { bound, whitening, reading, log_bound, operations, traces }
+    };
+    all.into_iter().map(costed).collect()
+}
+
 /// ln of the lowest bound of the normaliser; infinite if none is finite.
 pub(in crate::sample) fn least_log_bound(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<f64> {
-    let all = tried(setup, Bound::Auto, engine)?;
+    let asked = if has_many(setup) { Bound::Hadamard } else { Bound::Auto };
+    let all = tried(setup, asked, engine)?;
     Ok(all.into_iter().map(|(_, _, log)| log).fold(f64::INFINITY, f64::min))
 }
 
-/// Every finite bound asked for under every B, and its logarithm.
-fn tried(setup: &RejectionSetup<'_>, asked: Bound, engine: &Engine) -> Result<Vec<(Bound, Whitening, f64)>> {
-    let RejectionSetup { dpp, found, correction, .. } = setup;
-    let (counts, shares, scale) = (dpp.counts(), whitening::shares(found), scale(setup));
+/// A bound under some B, and its logarithm.
+type Tried = (Bound, Whitening, f64);
+
+/// Every finite bound asked for under every B, but for those that are predicted to be worth no set-up.
+fn tried(setup: &RejectionSetup<'_>, asked: Bound, engine: &Engine) -> Result<Vec<Tried>> {
     let asked: Vec<Bound> = Bound::ALL
         .into_iter()
         .filter(|&bound| bound != Bound::Tilted && (asked == Bound::Auto || bound == asked))
         .collect();
+    let of = |family| Whitening::of(&setup.found, (scale(setup), family));
+    let with_spectra = |bounds: &[Bound]| {
+        let shares = whitening::shares(&setup.found);
+        let under = |family| {
+            engine.proceed()?;
+            evaluated(setup, bounds, of(family).with_spectra(&setup.found, &shares, engine)?, engine)
+        };
+        Ok::<_, Error>(FAMILIES.into_iter().map(under).collect::<Result<Vec<_>>>()?.concat())
+    };
+    if !has_many(setup) {
+        return with_spectra(&asked);
+    }
+    let (cheap, dear): (Vec<Bound>, Vec<Bound>) =
+        asked.into_iter().partition(|&bound| !needs_spectra(bound, &setup.dpp.counts()));
     let mut all = Vec::new();
     for family in FAMILIES {
         engine.proceed()?;
-        let whitening = Whitening::new(found, &shares, (scale, family), engine)?;
-        let tables = Tables::new(&whitening, &counts);
-        for &bound in &asked {
-            engine.proceed()?;
-            let log_bound = tables.count_law(bound, &counts, correction, &whitening.traces).log_bound();
-            if log_bound.is_finite() {
-                all.push((bound, whitening.clone(), log_bound));
-            }
+        all.extend(evaluated(setup, &cheap, of(family).with_traces(&setup.found), engine)?);
+    }
+    let worthwhile = worthwhile(setup, &dear, &all, engine)?;
+    if !worthwhile.is_empty() {
+        all.extend(with_spectra(&worthwhile)?);
+    }
+    Ok(all)
+}
+
+/// These bounds under one B.
+fn evaluated(
+    setup: &RejectionSetup<'_>,
+    bounds: &[Bound],
+    whitening: Whitening,
+    engine: &Engine,
+) -> Result<Vec<Tried>> {
+    let counts = setup.dpp.counts();
+    let (tables, mut all) = (Tables::new(&whitening, &counts), Vec::new());
+    for &bound in bounds {
+        engine.proceed()?;
+        let law = tables.count_law(bound, &counts, &setup.correction, &whitening.traces);
+        if law.log_bound().is_finite() {
+            all.push((bound, whitening.clone(), law.log_bound()));
         }
     }
     Ok(all)
+}
+
+/// Whether a bound depends on more than traces.
+fn needs_spectra(bound: Bound, counts: &Counts) -> bool {
+    match bound {
+        Bound::Hadamard => false,
+        Bound::Fischer => counts.high.iter().any(|&high| high > 1),
+        _ => true,
+    }
+}
+
+/// Whether the eigenvalues of all groups under all B are more than a choice is worth.
+fn has_many(setup: &RejectionSetup<'_>) -> bool {
+    candidates::are_many(setup.rows.groups().len(), setup.found.spectrum.values.len())
+}
+
+/// The bounds that may cost less than all of these, if every group is like one of a few.
+fn worthwhile(
+    setup: &RejectionSetup<'_>,
+    bounds: &[Bound],
+    others: &[Tried],
+    engine: &Engine,
+) -> Result<Vec<Bound>> {
+    let least = |all: &[Tried], bounds: &[Bound]| {
+        let all = costed(setup, all.iter().filter(|(bound, ..)| bounds.contains(bound)).cloned().collect());
+        all.iter().map(Chosen::log_cost).fold(f64::INFINITY, f64::min)
+    };
+    let best = least(others, &Bound::ALL);
+    if bounds.is_empty() || best == f64::INFINITY {
+        return Ok(bounds.to_vec());
+    }
+    let few = whitening::shares_of_few(&setup.found, FEW);
+    let mut predicted = Vec::new();
+    for family in PREDICTED {
+        engine.proceed()?;
+        let whitening = Whitening::of(&setup.found, (scale(setup), family));
+        predicted.extend(evaluated(
+            setup,
+            bounds,
+            whitening.with_spectra_of_few(&setup.found, &few)?,
+            engine,
+        )?);
+    }
+    // Costs are compared with those of all together.
+    predicted.extend(others.iter().cloned());
+    let may_be_less = |bound: &&Bound| least(&predicted, &[**bound]) < best + MARGIN;
+    Ok(bounds.iter().filter(may_be_less).copied().collect())
 }
 
 /// The multiple of the tilted kernel under which a DPP expects sets of the size wanted.
@@ -112,15 +220,29 @@ fn scale(setup: &RejectionSetup<'_>) -> f64 {
 
 /// The coordinates in which weights of sequential draws vary least: the picks of an item are then those of the tilted DPP,
 /// given the items before. And the multiple of the kernel of which that is the DPP.
-pub(super) fn for_weights(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<(Chosen, f64)> {
-    let (scale, shares) = (scale(setup), whitening::shares(&setup.found));
-    let whitening = Whitening::new(&setup.found, &shares, (scale, Family::Smooth(1.0)), engine)?;
-    let stored = rows::stored_bytes(setup.rows.len(), whitening.rank()).is_some();
+pub(super) fn for_weights(
+    setup: &RejectionSetup<'_>,
+    traces: Traces,
+    engine: &Engine,
+) -> Result<(Chosen, f64)> {
+    let (scale, counts) = (scale(setup), setup.dpp.counts());
+    let whitening = Whitening::of(&setup.found, (scale, Family::Smooth(1.0)));
+    let items = setup.rows.len();
+    let chosen = |bound, whitening: Whitening, reading| {
+        let operations = Work::new(&setup.rows, &whitening, reading, &counts).whole(Bound::Sequential);
+        Chosen { bound, whitening, reading, log_bound: f64::INFINITY, operations, traces }
+    };
+    if traces == Traces::Cheapest && has_many(setup) && counts.exact().is_some() {
+        let stored = rows::weighted_bytes(items, whitening.rank()).is_some();
+        let reading = if stored { Reading::Stored } else { Reading::Mapped };
+        // Parts come in any order.
+        return Ok((chosen(Bound::Hadamard, whitening.with_traces(&setup.found), reading), scale));
+    }
+    let shares = whitening::shares(&setup.found);
+    let whitening = whitening.with_spectra(&setup.found, &shares, engine)?;
+    let stored = rows::stored_bytes(items, whitening.rank()).is_some();
     let reading = if stored { Reading::Stored } else { Reading::Mapped };
-    let counts = setup.dpp.counts();
-    let operations = Work::new(&setup.rows, &whitening, reading, &counts).whole(Bound::Sequential);
-    let (bound, log_bound) = (Bound::Sequential, f64::INFINITY);
-    Ok((Chosen { bound, whitening, reading, log_bound, operations }, scale))
+    Ok((chosen(Bound::Sequential, whitening, reading), scale))
 }
 
 /// What the operations of a proposal depend on.
@@ -215,8 +337,10 @@ pub(super) fn of_family(
     let RejectionSetup { dpp, found, correction, .. } = setup;
     let counts = dpp.counts();
     let shares = whitening::shares(found);
-    let whitening = Whitening::new(found, &shares, (scale(setup), family), Engine::host())?;
+    let whitening =
+        Whitening::of(found, (scale(setup), family)).with_spectra(found, &shares, Engine::host())?;
     let tables = Tables::new(&whitening, &counts);
     let law = tables.count_law(bound, &counts, correction, &whitening.traces);
-    Ok(Chosen { bound, whitening, reading, log_bound: law.log_bound(), operations: 0.0 })
+    let traces = Traces::Exact;
+    Ok(Chosen { bound, whitening, reading, log_bound: law.log_bound(), operations: 0.0, traces })
 }

@@ -4,6 +4,7 @@
 mod bound;
 mod by_part;
 mod candidate;
+mod candidates;
 mod chance;
 mod choice;
 mod count_law;
@@ -40,6 +41,7 @@ pub(super) use weighted::WeightedLaw;
 
 use candidate::Tables;
 use chance::Drawn;
+use choice::Traces;
 use count_law::CountLaw;
 use elementary::ElementaryTable;
 use part_law::{Part, PartLaw, PartScratch};
@@ -66,8 +68,10 @@ pub(crate) struct BoundedLaw {
     counts: CountLaw,
     /// The k-DPPs of groups; `None` where single items do.
     parts: Vec<Option<PartLaw>>,
-    /// Ĝ_l in the coordinates of the rows.
+    /// Ĝ_l in the coordinates of the rows; none if traces are estimated.
     grams: Vec<Mat<f64>>,
+    /// How many candidates of a pick estimate a trace.
+    candidates: Option<usize>,
     symmetric: Vec<ElementaryTable>,
     /// S_{r−t}(Ĝ_l) for every t.
     largest: Vec<Vec<f64>>,
@@ -104,7 +108,7 @@ impl BoundedLaw {
         engine: &Engine,
     ) -> Result<Self> {
         let RejectionSetup { dpp, rows, found, correction, fill } = setup;
-        let Chosen { bound, whitening, reading, .. } = chosen;
+        let Chosen { bound, whitening, reading, traces, .. } = chosen;
         let counts = dpp.counts();
         let features = dpp.ground().features();
         let whitened = WhitenedRows::new(engine, features, rows, found, &whitening, reading)?;
@@ -112,35 +116,43 @@ impl BoundedLaw {
         let tables = Tables::new(&whitening, &counts);
         let law = tables.count_law(bound, &counts, correction, &totals);
         let (mut factor, roots) = (whitening.factor(found), found.tilt.root_weights());
-        let mut grams = whitening.grams(found);
-        if reading == Reading::Thinned {
+        let by_sets =
+            |number: usize| counts.high[number] > 1 && matches!(bound, Bound::Fischer | Bound::Block);
+        let groups = rows.groups().len();
+        let are_many = candidates::are_many(groups, whitened.rank()) && counts.exact().is_some();
+        let may_estimate = traces == Traces::Cheapest && are_many && !(0..groups).any(by_sets);
+        let matrices = || match reading {
             // From eigenvectors to the coordinates of the features.
-            let turn = whitening::vectors(found);
-            factor = factor * turn.transpose();
-            grams = grams.iter().map(|gram| &turn * gram * turn.transpose()).collect();
+            Reading::Thinned => whitening.grams(found, Some(&whitening::vectors(found))),
+            _ => whitening.grams(found, None),
+        };
+        let grams = if may_estimate { Vec::new() } else { matrices() };
+        if reading == Reading::Thinned {
+            factor = factor * whitening::vectors(found).transpose();
         }
         let part = |number: usize| {
-            let [low, high] = [counts.low[number].max(1), counts.high[number]];
-            if high <= 1 || !matches!(bound, Bound::Fischer | Bound::Block) {
+            if !by_sets(number) {
                 return Ok(None);
             }
+            let range = [counts.low[number].max(1), counts.high[number]];
             let (group, gram, weight) = (rows.groups()[number], &grams[number], roots[number]);
             let part = Part { features, rows: &whitened, number, group, gram, factor: &factor, weight };
-            PartLaw::new(engine, part, [low, high], way).map(Some)
+            PartLaw::new(engine, part, range, way).map(Some)
         };
-        let parts = (0..rows.groups().len()).map(part).collect::<Result<Vec<_>>>()?;
+        let parts = (0..groups).map(part).collect::<Result<Vec<_>>>()?;
         let of_parts = parts.iter().flatten().map(PartLaw::error).sum();
         let rounding = [rounding(&whitening), of_parts];
         let in_eigenvectors = reading != Reading::Thinned && whitening.heavy() > 0;
-        let beta = in_eigenvectors.then_some(whitening.beta);
+        let beta = in_eigenvectors.then(|| whitening.beta.clone());
         let Tables { symmetric, largest, log_products } = tables;
         let (correction, fill, counts) = (correction.clone(), fill.clone(), law);
-        Ok(Self {
+        let mut bounded = Self {
             bound,
             rows: whitened,
             counts,
             parts,
             grams,
+            candidates: None,
             symmetric,
             largest,
             beta,
@@ -149,7 +161,15 @@ impl BoundedLaw {
             fill,
             rounding,
             pool: Pool::new(),
-        })
+        };
+        if may_estimate {
+            let size = dpp.counts().total().unwrap_or_default() as f64;
+            bounded.candidates = bounded.candidates_wanted(size, engine)?;
+            if bounded.candidates.is_none() {
+                bounded.grams = matrices();
+            }
+        }
+        Ok(bounded)
     }
 
     /// ln W, in the units of the correction.

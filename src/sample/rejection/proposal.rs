@@ -12,13 +12,17 @@ pub(super) struct Buffers {
     pub(super) span: Span,
     /// The span of the items of one part.
     pub(super) own: Span,
-    positions: Vec<u32>,
+    pub(super) positions: Vec<u32>,
     /// The row at hand.
     pub(super) row: Vec<f64>,
     pub(super) scratch: RowScratch,
+    /// Those of candidates.
+    pub(super) rows: Vec<f64>,
     outside: Outside,
     /// Σ ‖v‖² / ‖P v‖² over the items picked one by one.
     pub(super) amplification: f64,
+    /// The relative variances of what candidates have outside the span, over all picks.
+    pub(super) spread: f64,
 }
 
 impl Buffers {
@@ -28,6 +32,7 @@ impl Buffers {
         self.span.clear();
         self.outside.clear();
         self.amplification = 0.0;
+        self.spread = 0.0;
         self.row.resize(rank, 0.0);
     }
 }

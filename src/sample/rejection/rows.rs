@@ -1,6 +1,6 @@
 //! The rows v_i, and tables that draw items in proportion to ‖v_i‖².
 
-use faer::Mat;
+use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 
 use super::{item_table::ItemTable, whitening::Whitening};
 use crate::linalg::thinning::Thinning;
@@ -16,12 +16,19 @@ use crate::{
     polynomial::spectrum::TiltedSpectrum,
 };
 
-/// The most bytes of stored rows.
+/// The most bytes of stored rows, …
 const STORED_BYTES: usize = 64 << 20;
+/// … and of those that all weighted draws read, where there are many groups.
+const WEIGHTED_BYTES: usize = 1 << 30;
 
 /// Bytes of rows that are computed once; `None` if they are too many for that.
 pub(in crate::sample) fn stored_bytes(items: usize, rank: usize) -> Option<usize> {
     Some(8 * items * rank).filter(|&bytes| bytes <= STORED_BYTES)
+}
+
+/// The same for weighted draws from many groups.
+pub(in crate::sample) fn weighted_bytes(items: usize, rank: usize) -> Option<usize> {
+    Some(8 * items * rank).filter(|&bytes| bytes <= WEIGHTED_BYTES)
 }
 
 /// Where the rows v_i come from.
@@ -51,7 +58,7 @@ pub(super) struct WhitenedRows {
     rank: usize,
     source: Source,
     tables: Vec<ItemTable>,
-    /// The places in [`Source::Stored`] at which groups begin.
+    /// The places among stored rows at which groups begin.
     starts: Vec<usize>,
 }
 
@@ -221,6 +228,33 @@ impl WhitenedRows {
             }
             _ => self.compute(group, self.tables[group].item(position), scratch, row),
         }
+    }
+
+    /// Writes the rows at some positions of a group's table, one after another.
+    pub(super) fn read_all(
+        &self,
+        group: usize,
+        positions: &[u32],
+        scratch: &mut RowScratch,
+        rows: &mut [f64],
+    ) {
+        let rank = self.rank();
+        positions.iter().for_each(|&position| self.prefetch(group, position));
+        let Source::Mapped(factor) = &self.source else {
+            for (&position, row) in positions.iter().zip(rows.chunks_exact_mut(rank)) {
+                self.read(group, position, scratch, row);
+            }
+            return;
+        };
+        let (dims, table) = (self.features.dims(), &self.tables[group]);
+        scratch.raw.resize(positions.len() * dims, 0.0);
+        for (&position, raw) in positions.iter().zip(scratch.raw.chunks_exact_mut(dims)) {
+            self.features.read_row(table.item(position) as usize, self.weights[group], raw);
+        }
+        let raw = MatRef::from_column_major_slice(&scratch.raw, dims, positions.len());
+        let factor = MatRef::from_column_major_slice(factor, dims, rank);
+        let images = MatMut::from_column_major_slice_mut(rows, rank, positions.len());
+        matmul(images, Accum::Replace, factor.transpose(), raw, 1.0, Par::Seq);
     }
 
     /// Writes the row of an item of a group.

@@ -225,7 +225,7 @@ impl<'q> RejectionSetup<'q> {
 
     /// Tilted proposals per draw as a few weighted draws tell; infinite if these found none.
     pub(in crate::sample) fn tilted_proposals(&self, engine: &Engine) -> Result<f64> {
-        let law = WeightedLaw::new(self, engine)?;
+        let law = WeightedLaw::of_draws(self, engine)?;
         Ok((self.log_tilted()? - Pilot::of(law.law(), engine)?.log_normaliser).exp().max(1.0))
     }
 
@@ -262,10 +262,10 @@ impl Pilot {
 
     pub(in crate::sample) fn of(law: &BoundedLaw, engine: &Engine) -> Result<Self> {
         let drawn = law.weigh_many((TASKS, PILOT / TASKS), 0, engine)?;
-        let sum = log_sum(&drawn.iter().map(|(log, _)| *log).collect::<Vec<_>>());
-        let alive = || drawn.iter().filter(|(log, _)| log.is_finite());
+        let sum = log_sum(&drawn.iter().map(|weighed| weighed.log).collect::<Vec<_>>());
+        let alive = || drawn.iter().filter(|weighed| weighed.log.is_finite());
         // A weight of zero within f64 may come with an infinite amplification.
-        let weighed = drawn.iter().map(|(log, amplification)| ((log - sum).exp(), amplification));
+        let weighed = drawn.iter().map(|weighed| ((weighed.log - sum).exp(), weighed.amplification));
         let weighed = weighed.filter(|(weight, _)| *weight > 0.0);
         let amplified = weighed.map(|(weight, amplification)| weight * amplification).sum();
         Ok(Self {

@@ -7,7 +7,7 @@ use super::{
     BoundedLaw, BoundedScratch, RejectionSetup,
     candidate::log_factorial,
     chance::{Chance, Drawn},
-    choice,
+    choice::{self, Traces},
     count_law::CountLaw,
     one_by_one::{OneByOne, Replayed},
     proposal::Buffers,
@@ -45,9 +45,30 @@ pub(in crate::sample) struct WeightedLaw {
     operations: f64,
 }
 
+/// What a weighted draw tells.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sample) struct Weighed {
+    /// ln of the weight, whose mean is the normaliser; −∞ at a dead end.
+    pub(in crate::sample) log: f64,
+    /// By how much rounding is amplified where items are nearly dependent.
+    pub(in crate::sample) amplification: f64,
+    /// What estimated traces add to the variance of ln w, times the candidates of a pick.
+    pub(super) spread: f64,
+}
+
 impl WeightedLaw {
+    /// With exact traces.
     pub(in crate::sample) fn new(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<Self> {
-        let (chosen, scale) = choice::for_weights(setup, engine)?;
+        Self::with_traces(setup, Traces::Exact, engine)
+    }
+
+    /// With traces that may be estimates: a set then has another weight every time that it is drawn.
+    pub(in crate::sample) fn of_draws(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<Self> {
+        Self::with_traces(setup, Traces::Cheapest, engine)
+    }
+
+    fn with_traces(setup: &RejectionSetup<'_>, traces: Traces, engine: &Engine) -> Result<Self> {
+        let (chosen, scale) = choice::for_weights(setup, traces, engine)?;
         let counts = setup.dpp.counts();
         let of_parts = counts.exact().is_none().then(|| {
             let spectra = &chosen.whitening.spectra;
@@ -79,7 +100,7 @@ impl WeightedLaw {
         scratch: &mut BoundedScratch,
         go_on: impl FnMut() -> bool,
     ) -> f64 {
-        self.law.weigh(rng, scratch, go_on).0
+        self.law.weigh(rng, scratch, go_on).log
     }
 
     /// The same for a draw that picked these items of every group, in their order; counts are exact.
@@ -96,7 +117,7 @@ impl WeightedLaw {
 
     /// The items of the last draw, by group.
     pub(in crate::sample) fn by_group(&self, scratch: &BoundedScratch) -> Vec<Vec<u32>> {
-        let (mut groups, mut left) = (vec![Vec::new(); self.grams.len()], scratch.items());
+        let (mut groups, mut left) = (vec![Vec::new(); self.tilt.len()], scratch.items());
         for &(group, count) in &scratch.buffers.counts {
             let (own, rest) = left.split_at(count);
             groups[group] = own.to_vec();
@@ -163,7 +184,7 @@ impl BoundedLaw {
         (tasks, each): (usize, usize),
         seed: u64,
         engine: &Engine,
-    ) -> Result<Vec<(f64, f64)>> {
+    ) -> Result<Vec<Weighed>> {
         let drawn = map_ordered(tasks, |task| {
             let (mut rng, mut scratch) = (stream(seed, task as u64), self.scratch());
             let weigh = |_| {
@@ -176,8 +197,7 @@ impl BoundedLaw {
         Ok(drawn.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }
 
-    /// ln of a draw's weight by sequential proposals, whose mean is the normaliser; −∞ at a dead end. Also by how much
-    /// rounding is amplified where items are nearly dependent.
+    /// A draw by sequential proposals, with traces that may be [estimates](Self::among_candidates).
     ///
     /// ```text
     /// w = det(QᵀBQ) Π_t tr(P_t Ĝ_l) / (Π c_l! · Pr(c))
@@ -187,11 +207,11 @@ impl BoundedLaw {
         rng: &mut R,
         scratch: &mut BoundedScratch,
         go_on: impl FnMut() -> bool,
-    ) -> (f64, f64) {
+    ) -> Weighed {
         let BoundedScratch { buffers, parts } = scratch;
         let mut chance = Drawn { rng, scratch: parts, go_on };
         let log = self.log_weight(&mut chance, buffers);
-        (log, buffers.amplification)
+        Weighed { log, amplification: buffers.amplification, spread: buffers.spread }
     }
 
     /// ln of the weight of one sequential draw, whose items are in the buffers.
@@ -207,12 +227,17 @@ impl BoundedLaw {
                 log -= chosen.map_or(f64::INFINITY, |(_, p)| p.ln());
                 count
             };
-            let complete = self.one_by_one(group, count, chance, buffers, |_, trace, _| {
-                log += trace.max(0.0).ln();
-                trace > 0.0
-            });
-            if !complete {
-                return f64::NEG_INFINITY;
+            if let Some(candidates) = self.candidates {
+                log += self.among_candidates((group, count), candidates, chance, buffers);
+            } else {
+                let complete = self.one_by_one(group, count, chance, buffers, |_, trace, _| {
+                    log += trace.max(0.0).ln();
+                    trace > 0.0
+                });
+                log = if complete { log } else { f64::NEG_INFINITY };
+            }
+            if log == f64::NEG_INFINITY {
+                return log;
             }
             log += self.correction.log_factor(group, count) - log_factorial(count);
             buffers.counts.push((group, count));

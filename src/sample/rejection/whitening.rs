@@ -28,7 +28,7 @@ pub(super) struct Whitening {
     pub(super) beta: Vec<f64>,
     /// tr Ĝ_l.
     pub(super) traces: Vec<f64>,
-    /// Eigenvalues of every Ĝ_l, descending.
+    /// Eigenvalues of every Ĝ_l, descending; none where nothing needs them.
     pub(super) spectra: Vec<Vec<f64>>,
 }
 
@@ -51,33 +51,60 @@ impl Family {
 }
 
 impl Whitening {
-    /// `scale` is c.
+    /// Without traces and spectra. `scale` is c.
+    pub(super) fn of(found: &TiltedSpectrum, (scale, family): (f64, Family)) -> Self {
+        let beta = family.beta(&found.spectrum.values, scale);
+        Self { beta, traces: Vec::new(), spectra: Vec::new() }
+    }
+
+    /// With traces alone.
+    pub(super) fn with_traces(self, found: &TiltedSpectrum) -> Self {
+        Self { traces: found.traces(&self.sizes(found)), ..self }
+    }
+
+    /// With traces and spectra.
     ///
     /// # Errors
     /// [`Error::Eigen`]; [`Error::Ended`] if the engine's watch ends it.
-    pub(super) fn new(
+    pub(super) fn with_spectra(
+        self,
         found: &TiltedSpectrum,
         shares: &[Share],
-        (scale, family): (f64, Family),
         engine: &Engine,
     ) -> Result<Self> {
-        let values = &found.spectrum.values;
-        let beta = family.beta(values, scale);
-        let whitening = Self { beta, traces: Vec::new(), spectra: Vec::new() };
-        let sizes = whitening.sizes(found);
+        let sizes = self.sizes(found);
         let spectra = map_ordered(shares.len(), |group| {
             let values = shares[group].eigenvalues_above(&sizes)?;
             engine.proceed_after_steps(Step::Search, 1)?;
             Ok(values)
         });
         let spectra = spectra.into_iter().collect::<Result<_>>()?;
-        Ok(Self { traces: shares.iter().map(|share| share.trace(&sizes)).collect(), spectra, ..whitening })
+        Ok(Self { traces: shares.iter().map(|share| share.trace(&sizes)).collect(), spectra, ..self })
     }
 
-    /// Ĝ_l, in the eigenvectors.
-    pub(super) fn grams(&self, found: &TiltedSpectrum) -> Vec<Mat<f64>> {
+    /// With traces, and with spectra as if every group were like one of a few.
+    ///
+    /// # Errors
+    /// [`Error::Eigen`].
+    pub(super) fn with_spectra_of_few(self, found: &TiltedSpectrum, few: &[(usize, Share)]) -> Result<Self> {
+        let (sizes, found) = (self.sizes(found), self.with_traces(found));
+        let spectra = map_ordered(few.len(), |at| few[at].1.eigenvalues_above(&sizes));
+        let spectra = spectra.into_iter().collect::<Result<Vec<_>>>()?;
+        let like = |(group, trace): (usize, &f64)| {
+            let at = group % few.len();
+            let ratio = trace / found.traces[few[at].0];
+            spectra[at].iter().map(|value| value * ratio).collect()
+        };
+        Ok(Self { spectra: found.traces.iter().enumerate().map(like).collect(), ..found })
+    }
+
+    /// Ĝ_l in the eigenvectors, or turned to other coordinates.
+    pub(super) fn grams(&self, found: &TiltedSpectrum, turn: Option<&Mat<f64>>) -> Vec<Mat<f64>> {
         let sizes = self.sizes(found);
-        found.shares().iter().map(|share| scaled(share, &sizes)).collect()
+        map_ordered(found.groups(), |group| {
+            let gram = scaled(&found.share(group), &sizes);
+            turn.map_or_else(|| gram.clone(), |turn| turn * &gram * turn.transpose())
+        })
     }
 
     /// √(λ_j / β_j).
@@ -135,6 +162,13 @@ pub(super) fn scale_of_size(values: &[f64], k: usize) -> f64 {
 /// The groups' shares.
 pub(super) fn shares(found: &TiltedSpectrum) -> Vec<Share> {
     found.shares().into_iter().map(Share::new).collect()
+}
+
+/// The shares of some groups that lie evenly between the others.
+pub(super) fn shares_of_few(found: &TiltedSpectrum, few: usize) -> Vec<(usize, Share)> {
+    let groups = found.groups();
+    let few = few.min(groups);
+    (0..few).map(|at| at * groups / few).map(|group| (group, Share::new(found.share(group)))).collect()
 }
 
 /// Eigenvalues of a positive semidefinite matrix, descending, none below what rounding makes of zero.

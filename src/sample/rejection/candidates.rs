@@ -1,0 +1,92 @@
+//! Weighted draws whose traces are estimated, where there are too many Gram matrices to read.
+
+use super::{BoundedLaw, chance::Chance, proposal::Buffers};
+use crate::{Result, engine::Engine};
+
+/// Bytes of Gram matrices that a draw may read from a cache.
+const CACHED: usize = 32 << 20;
+/// The least and the most candidates of a pick.
+const FEWEST: usize = 4;
+const MOST: usize = 64;
+/// What estimates may cost of the effective share of draws: about as much in ln w, in square.
+const PRICE: f64 = 0.25;
+/// An exact trace takes 5r² operations, and waits for memory about four times as long.
+const EXACT: f64 = 20.0;
+/// Draws that tell how many candidates are wanted, in tasks, and their candidates and seed.
+const TASKS: usize = 4;
+const EACH: usize = 4;
+const FIRST: usize = 16;
+const SEED: u64 = 0x66_65_77;
+
+/// Whether so many Gram matrices of this size are more than draws should read.
+pub(super) fn are_many(groups: usize, rank: usize) -> bool {
+    8 * groups * rank * rank > CACHED
+}
+
+impl BoundedLaw {
+    /// The candidates of a pick, in proportion to the variance that they leave; `None` if exact traces take less.
+    pub(super) fn candidates_wanted(&mut self, size: f64, engine: &Engine) -> Result<Option<usize>> {
+        self.candidates = Some(FIRST);
+        let drawn = self.weigh_many((TASKS, EACH), SEED, engine)?;
+        let spread = drawn.iter().map(|weighed| weighed.spread).sum::<f64>() / drawn.len() as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
+        let wanted = ((spread / PRICE).ceil() as usize).max(FEWEST);
+        let rank = self.rows.rank() as f64;
+        let exact = EXACT * rank * rank / (self.rows.read_operations() + rank * size);
+        Ok((wanted <= MOST && wanted as f64 <= exact).then_some(wanted))
+    }
+
+    /// Picks items one after another, each one of c candidates that are drawn in proportion to h_i ≥ ‖v_i‖²; returns the logarithm of
+    ///
+    /// ```text
+    /// Π_t Σ_i h_i · f̄_t,   f̄_t = Σ_j f_tj / c,   f_tj = ‖P_t v_j‖² / h_j,   Pr(j) = f_tj / Σ_j f_tj
+    /// ```
+    ///
+    /// An item comes to be picked with E f̄ 1{i} = ‖P v_i‖² / Σ h, so that f̄ takes the place of the exact trace, whose
+    /// estimate it is: it enters the weight once, given the items before, and is never negative.
+    ///
+    /// # Source
+    /// Fearnhead, Papaspiliopoulos and Roberts, *Particle filters for partially observed diffusions* (2008), for random weights.
+    pub(super) fn among_candidates(
+        &self,
+        (group, count): (usize, usize),
+        candidates: usize,
+        chance: &mut impl Chance,
+        buffers: &mut Buffers,
+    ) -> f64 {
+        let Buffers { items, span, positions, row, rows, scratch, amplification, spread, .. } = buffers;
+        let (table, rank) = (self.rows.table(group), self.rows.rank());
+        rows.resize(candidates * rank, 0.0);
+        let mut log = 0.0;
+        for _ in 0..count {
+            if !chance.goes_on() {
+                return f64::NEG_INFINITY;
+            }
+            positions.clear();
+            chance.picks(table, candidates, positions);
+            self.rows.read_all(group, positions, scratch, rows);
+            let mut left = span.distances(rows, rank);
+            for (left, &position) in left.iter_mut().zip(&*positions) {
+                // The residual of a picked row is a rounding error: its probability is zero.
+                let is_picked = items.contains(&table.item(position));
+                *left = if is_picked { 0.0 } else { *left / table.weight(position) };
+            }
+            let sum: f64 = left.iter().sum();
+            if !sum.is_normal() {
+                return f64::NEG_INFINITY;
+            }
+            let mean = sum / candidates as f64;
+            let square =
+                left.iter().map(|left| (left - mean).powi(2)).sum::<f64>() / (candidates - 1).max(1) as f64;
+            *spread += square / (mean * mean);
+            log += (table.total() * mean).ln();
+            let chosen = chance.choose(left.iter().map(|left| left / sum).enumerate());
+            row.copy_from_slice(&rows[chosen * rank..(chosen + 1) * rank]);
+            *amplification += left[chosen].recip();
+            let distance = span.distance(row);
+            span.extend(row, distance);
+            items.push(table.item(positions[chosen]));
+        }
+        log
+    }
+}

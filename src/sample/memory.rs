@@ -171,7 +171,12 @@ impl PartitionDpp {
             return;
         }
         let (items, rank) = (self.rows().len(), self.ground().dims_left());
-        if let Some(bytes) = rejection::stored_bytes(items, rank) {
+        let may_store = match rejection::are_many(self.open().len(), rank) && self.counts().exact().is_some()
+        {
+            true => rejection::weighted_bytes(items, rank),
+            false => rejection::stored_bytes(items, rank),
+        };
+        if let Some(bytes) = may_store {
             memory.add("whitened rows", bytes as u64);
         }
         let several = self.open().iter().any(|part| part.high > 1);

@@ -43,23 +43,39 @@ fn hidden_blocks(blocks: usize, parts: usize, dims: usize) -> (Vec<f64>, Vec<usi
     (rows.concat(), labels, log_z)
 }
 
+/// One item of each of five parts in every block, and ln Z.
+fn one_each(blocks: usize) -> (PartitionDpp, Vec<usize>, f64) {
+    let (rows, labels, log_z) = hidden_blocks(blocks, 5, 10);
+    let features = Features::from_rows(labels.len(), 10 * blocks, rows).unwrap();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quota = Quota::each(&partition, 1).unwrap();
+    (PartitionDpp::new(&features, &partition, &quota).unwrap(), labels, log_z)
+}
+
 #[test]
 fn forty_parts_in_hidden_blocks() {
-    let (rows, labels, log_z) = hidden_blocks(8, 5, 10);
-    let features = Features::from_rows(labels.len(), 80, rows).unwrap();
-    let partition = Partition::from_labels(&labels).unwrap();
-    let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 1).unwrap()).unwrap();
+    assert_hidden_blocks(8, 0.015);
+}
+
+/// So many Gram matrices that traces are estimated.
+#[test]
+fn many_parts_in_hidden_blocks() {
+    assert_hidden_blocks(26, 0.1);
+}
+
+fn assert_hidden_blocks(blocks: usize, wanted: f64) {
+    let (dpp, labels, log_z) = one_each(blocks);
     let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap();
-    let options = EstimateOptions::default().with_standard_error(0.015);
+    let options = EstimateOptions::default().with_standard_error(wanted);
     let found = with_threads(2, || sampler.inference(options, &Watch::default()).unwrap());
     let estimate = found.log_partition_function();
     println!("ln Z {log_z:.4} ≤ {:.2}, estimate {:?}", found.log_upper_bound(), found.statistics());
-    assert!(estimate.standard_error <= 0.015);
+    assert!(estimate.standard_error <= wanted);
     assert!((estimate.value - log_z).abs() < 3.0 * estimate.standard_error);
     assert!(found.log_upper_bound() >= log_z);
     // Every part has one item.
     let inclusion = found.inclusion_probabilities().unwrap().value;
-    for part in 0..partition.parts() {
+    for part in 0..5 * blocks {
         let sum: f64 =
             labels.iter().zip(&inclusion).filter(|(label, _)| **label == part).map(|(_, p)| p).sum();
         assert!((sum - 1.0).abs() < 1e-9, "part {part}: {sum}");
@@ -178,6 +194,20 @@ fn threads_and_instalments_do_not_matter() {
         with_threads(1, || plain.sample_many(50, 2)).subsets(),
         with_threads(2, || plain.sample_many(50, 2)).subsets()
     );
+}
+
+#[test]
+fn threads_do_not_matter_with_estimated_traces() {
+    let dpp = one_each(26).0;
+    let drawn = |threads| {
+        with_threads(threads, || {
+            let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap();
+            let weighted = sampler.sample_many(40, 5);
+            let plain = sampler.sampler(0.1).unwrap().sample_many(20, 2);
+            (weighted.subsets().to_vec(), weighted.log_weights().to_vec(), plain.subsets().to_vec())
+        })
+    };
+    assert_eq!(drawn(1), drawn(3));
 }
 
 /// Four parts, of two items each.

@@ -16,13 +16,15 @@ use crate::{
     linalg::{self, Grading},
     model::GroundSet,
     parallel::map_ordered,
-    polynomial::tilt::{Tilt, inner_product, weighted_gram},
+    polynomial::tilt::{Tilt, are_many, inner_product, weighted_gram},
 };
 
 /// Eigenvectors are dropped if all draws together use them with at most this probability.
 const UNUSED: f64 = 1e-13;
 /// Largest total variation error of the law accepted from an eigen-decomposition.
 const LAW_TOLERANCE: f64 = 1e-11;
+/// The same without measuring it, where one more pass over the rows and its Gram matrices take long.
+const ENOUGH_OF_MANY: f64 = 1e-10;
 /// The most refinements; each gains about eight digits.
 const MAX_ROUNDS: usize = 12;
 
@@ -164,6 +166,7 @@ impl Spectrum {
         usage: &impl Fn(&[f64]) -> Result<Vec<f64>>,
     ) -> Result<(TiltedSpectrum, usize)> {
         let dims = rows.features().dims();
+        let enough = if are_many(&at.grams) { ENOUGH_OF_MANY } else { 0.1 * LAW_TOLERANCE };
         let mut best = f64::INFINITY;
         for round in 1.. {
             if at.grams[0].nrows() == 0 {
@@ -191,7 +194,7 @@ impl Spectrum {
             let measured = used.values.last().is_none_or(|&least| least > floor);
             let rounding: f64 =
                 used.values.iter().zip(&probability).map(|(value, p)| p * noise / value).sum();
-            if at.grading == Grading::None && measured && rounding <= 0.1 * LAW_TOLERANCE {
+            if at.grading == Grading::None && measured && rounding <= enough {
                 used.error += rounding;
                 return Ok(at.whitened_by(found, used, &eigen.vectors));
             }

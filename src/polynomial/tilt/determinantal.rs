@@ -110,3 +110,20 @@ fn derivatives(grams: &[Mat<f64>], quota: &[usize], t: &[f64], factor: &Mat<f64>
     }
     (gradient, hessian)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gradients_need_no_second_derivatives() {
+        let rows = |l: usize| Mat::from_fn(5, 3 + l, |i, j| ((l * 5 + i * 3 + j * j) as f64 * 0.7).cos());
+        let grams: Vec<Mat<f64>> = (0..3).map(|l| rows(l) * rows(l).transpose()).collect();
+        let (quota, t) = ([1, 2, 1], [0.4, -0.2, 1.1]);
+        let base = Mat::identity(5, 5);
+        let (_, factor) = evaluate(base.as_ref(), &grams, &quota, &t).unwrap();
+        let (expected, _) = derivatives(&grams, &quota, &t, &factor);
+        let found = gradient(&grams, &quota, &t, &factor);
+        assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-13), "{expected:?} {found:?}");
+    }
+}

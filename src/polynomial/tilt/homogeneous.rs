@@ -43,7 +43,8 @@ pub(crate) fn homogeneous_tilt(
     if grams.len() == 1 {
         return Ok(Tilt { log_weights: t, imbalance: 0.0 });
     }
-    let mut state = State::at(engine, grams, quota, &t, grading)?;
+    let how = (grading, secant::are_many(grams));
+    let mut state = State::at(engine, grams, quota, &t, how)?;
     let mut imbalance = f64::INFINITY;
     let mut learnt = Secant::new(independent(quota));
     for _ in 0..MAX_STEPS {
@@ -57,7 +58,7 @@ pub(crate) fn homogeneous_tilt(
         let step = newton_step(hessian, &gradient, &t);
         engine.proceed()?;
         let search = line_search(&t, &step, &gradient, state.value, |point| {
-            State::at(engine, grams, quota, point, grading).ok().map(|state| (state.value, state))
+            State::at(engine, grams, quota, point, how).ok().map(|state| (state.value, state))
         });
         let Some((point, next)) = search else { break };
         (t, state) = (point, next);
@@ -76,7 +77,14 @@ struct State {
 }
 
 impl State {
-    fn at(engine: &Engine, grams: &[Mat<f64>], quota: &[usize], t: &[f64], grading: Grading) -> Result<Self> {
+    /// Without the Hessian if that is to be learnt.
+    fn at(
+        engine: &Engine,
+        grams: &[Mat<f64>],
+        quota: &[usize],
+        t: &[f64],
+        (grading, is_learnt): (Grading, bool),
+    ) -> Result<Self> {
         engine.proceed()?;
         let k: usize = quota.iter().sum();
         let eigen = linalg::eigen_graded(weighted_gram(grams, t).as_ref(), grading, || engine.proceed())?;
@@ -92,7 +100,7 @@ impl State {
         let factors: Vec<f64> = values.iter().map(|value| value.sqrt().recip()).collect();
         let whitener = linalg::scale_columns(eigen.vectors.subcols(0, rank), &factors);
         let (value, inclusion) = (law.log_normalizer() - linear, law.inclusion_probabilities());
-        if secant::are_many(grams) {
+        if is_learnt {
             let form = linalg::scale_columns(whitener.as_ref(), &inclusion) * whitener.transpose();
             return Ok(Self { value, counts: weighted_products(grams, t, &form), hessian: None });
         }
@@ -138,4 +146,45 @@ fn conditional_covariance(shares: &[Mat<f64>], odds: &[f64]) -> Mat<f64> {
     Mat::from_fn(parts, parts, |a, b| {
         covariance[(a, b)] - along * sums[a] * sums[b] + trace / (parts * parts) as f64
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grams() -> Vec<Mat<f64>> {
+        let entry =
+            |l: usize, i: usize, j: usize| ((l * 7 + i * i * 3 + j * j * (i + 1)) as f64 * 1.3 + 0.2).sin();
+        let rows = |l: usize| Mat::from_fn(6, 4 + l, |i, j| entry(l, i, j));
+        (0..3).map(|l| rows(l) * rows(l).transpose()).collect()
+    }
+
+    /// Counts by one product with every Gram matrix are those by the shares, and lead to the same tilt.
+    #[test]
+    fn learnt_curvature_finds_the_same_tilt() {
+        let (grams, quota, engine) = (grams(), [2, 1, 1], Engine::host());
+        let t = [0.3, -0.8, 0.1];
+        let at = |learnt| State::at(engine, &grams, &quota, &t, (Grading::None, learnt)).unwrap();
+        let (exact, learnt) = (at(false), at(true));
+        assert!((exact.value - learnt.value).abs() < 1e-14 && learnt.hessian.is_none());
+        assert!(
+            exact.counts.iter().zip(&learnt.counts).all(|(a, b)| (a - b).abs() < 1e-9),
+            "{:?} {:?}",
+            exact.counts,
+            learnt.counts
+        );
+        let tilt = homogeneous_tilt(engine, &grams, &quota, Grading::None).unwrap().log_weights;
+        let mut secant = Secant::new(independent(&quota));
+        let mut t = vec![0.0; 3];
+        for _ in 0..20 {
+            let state = State::at(engine, &grams, &quota, &t, (Grading::None, true)).unwrap();
+            let gradient: Vec<f64> =
+                state.counts.iter().zip(quota).map(|(count, wanted)| count - wanted as f64).collect();
+            let step = newton_step(secant.at(&t, &gradient), &gradient, &t);
+            t.iter_mut().zip(step).for_each(|(t, step)| *t += step);
+        }
+        // But for a common factor.
+        let gaps: Vec<f64> = t.iter().zip(&tilt).map(|(a, b)| a - b).collect();
+        assert!(gaps.iter().all(|gap| (gap - gaps[0]).abs() < 1e-4), "{gaps:?}");
+    }
 }

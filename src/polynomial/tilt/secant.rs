@@ -8,7 +8,7 @@ use crate::linalg::kernels::dot;
 const MANY: usize = 1 << 22;
 
 /// Whether second derivatives of so many groups in so many dimensions take too long.
-pub(super) fn are_many(grams: &[Mat<f64>]) -> bool {
+pub(in crate::polynomial) fn are_many(grams: &[Mat<f64>]) -> bool {
     grams.len() * grams[0].nrows() * grams[0].ncols() > MANY
 }
 

@@ -15,7 +15,7 @@ use crate::{
     error::EstimateProblem,
     linalg,
     model::SetProbabilities,
-    parallel::map_ordered_mut,
+    parallel::{map_ordered, map_ordered_mut},
     sample::{Attempts, rejection::InclusionSums, stream},
     watch::{Ended, Step, Watch},
 };
@@ -191,16 +191,23 @@ impl ImportanceSampler {
                 batch.sums.add(law, (log - self.log_reference).exp(), &mut scratch);
             }
         }
+        batch.sums.settle(law);
         batch
     }
 
     /// Pr(i ∈ S) of free items from sums over draws, into `out`; the largest error due to single precision.
     fn inclusion(&self, sums: &InclusionSums, out: &mut [f64]) -> Result<f64> {
         let Some(law) = &self.law else { return Ok(0.0) };
-        let roots = sums.forms().iter().map(root).collect::<Result<Vec<_>>>()?;
-        let factors = law.factors(&roots);
-        let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         let rows = self.dpp.rows();
+        if let Some(forms) = law.forms(|group| sums.form(group)) {
+            for ((item, _), form) in rows.iter().zip(forms) {
+                out[item] = form.max(0.0);
+            }
+            return Ok(0.0);
+        }
+        let roots = map_ordered(rows.groups().len(), |group| root(&sums.form(group)));
+        let factors = law.factors(&roots.into_iter().collect::<Result<Vec<_>>>()?);
+        let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         let (forms, above) = bounded_forms(&self.engine, &rows, &factors)?;
         let errors = above.iter().flatten().zip(&forms).map(|(above, form)| above - form);
         let error = errors.fold(0.0, f64::max);

@@ -35,7 +35,7 @@ use crate::{
     engine::{Engine, EngineInfo},
     estimate::REFUSED,
     linalg::scale_columns,
-    polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
+    polynomial::ConditionalBernoulli,
     watch::Watch,
 };
 
@@ -143,7 +143,7 @@ impl PartitionDpp {
         }
         let setup = RejectionSetup::new(self, None, engine)?;
         let other_sets = OtherSets::new(&setup, &counts, engine)?;
-        let RejectionSetup { rows, found: TiltedSpectrum { spectrum, .. }, .. } = &setup;
+        let (rows, spectrum) = (&setup.rows, &setup.found.spectrum);
         let (features, slots) = (self.ground().features(), counts.iter().sum());
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, slots)?;
         let roots: Vec<f64> = eigenvectors.inclusion_probabilities().iter().map(|p| p.sqrt()).collect();

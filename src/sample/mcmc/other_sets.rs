@@ -51,7 +51,7 @@ pub(super) struct OtherSets {
 impl OtherSets {
     pub(super) fn new(setup: &RejectionSetup<'_>, counts: &[usize], engine: &Engine) -> Result<Self> {
         let law = WeightedLaw::new(setup, engine)?;
-        let pilot = law.law().weigh_many((TASKS, EACH), PILOT_SEED, engine)?;
+        let pilot = law.law().weigh_many((0..TASKS, EACH), PILOT_SEED, engine)?;
         let logs: Vec<f64> = pilot.iter().map(|weighed| weighed.log).collect();
         // E min(1, w′/w) for a set from the law and a draw: Σ min(w_i, w_j) / (N Σ w_i).
         let pairs: Vec<f64> = logs.iter().flat_map(|a| logs.iter().map(move |b| a.min(*b))).collect();

@@ -8,6 +8,8 @@ const CACHED: usize = 32 << 20;
 /// The least and the most candidates of a pick.
 const FEWEST: usize = 4;
 const MOST: usize = 64;
+/// As many as most rows want, for predictions.
+pub(in crate::sample) const MANY_CANDIDATES: f64 = 8.0;
 /// What estimates may cost of the effective share of draws: about as much in ln w, in square.
 const PRICE: f64 = 0.25;
 /// An exact trace takes 5r² operations, and waits for memory about four times as long.
@@ -19,7 +21,7 @@ const FIRST: usize = 16;
 const SEED: u64 = 0x66_65_77;
 
 /// Whether so many Gram matrices of this size are more than draws should read.
-pub(super) fn are_many(groups: usize, rank: usize) -> bool {
+pub(in crate::sample) fn are_many(groups: usize, rank: usize) -> bool {
     8 * groups * rank * rank > CACHED
 }
 
@@ -27,7 +29,7 @@ impl BoundedLaw {
     /// The candidates of a pick, in proportion to the variance that they leave; `None` if exact traces take less.
     pub(super) fn candidates_wanted(&mut self, size: f64, engine: &Engine) -> Result<Option<usize>> {
         self.candidates = Some(FIRST);
-        let drawn = self.weigh_many((TASKS, EACH), SEED, engine)?;
+        let drawn = self.weigh_many((0..TASKS, EACH), SEED, engine)?;
         let spread = drawn.iter().map(|weighed| weighed.spread).sum::<f64>() / drawn.len() as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
         let wanted = ((spread / PRICE).ceil() as usize).max(FEWEST);

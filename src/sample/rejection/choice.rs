@@ -322,9 +322,14 @@ impl<'c> Work<'c> {
     }
 }
 
-/// Operations of a weighted draw of so many items in so many dimensions, with those of reading a row.
+/// Operations of a weighted draw of so many items in so many dimensions, with those of reading a row and exact traces.
 pub(in crate::sample) fn weighted_operations(size: f64, rank: f64, read: f64) -> f64 {
     size * (read + rank * size) * (1.0 + size / rank) + size * 5.0 * rank * rank
+}
+
+/// The same with traces by so many candidates of a pick.
+pub(in crate::sample) fn operations_with_candidates(size: f64, rank: f64, read: f64, candidates: f64) -> f64 {
+    size * (candidates * (read + rank * size) + 2.0 * rank * size)
 }
 
 /// A bound under a given B.

@@ -1,6 +1,6 @@
 //! Inclusion probabilities from weighted draws.
 
-use faer::{Accum, Mat, Par, linalg::matmul::matmul};
+use faer::{Accum, ColMut, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 
 use super::{BoundedScratch, outside::trace, rows::RowScratch, weighted::WeightedLaw};
 use crate::linalg::{
@@ -21,20 +21,38 @@ use crate::linalg::{
 /// with the projection R_{S∖i} off the other items of S. It is R_S + d dᵀ with the direction d of the vector that is dual
 /// to x_i in the span of S, so that the sums over draws are one form for every part. Averages of such probabilities vary
 /// less than counts of items (Rao and Blackwell).
+///
+/// Draws are added in blocks, so that every Gram matrix and every form is read once for a block, in matrix products.
 #[derive(Clone, Debug)]
 pub(in crate::sample) struct InclusionSums {
-    /// Of every group, without the part that is a multiple of the identity, …
-    forms: Vec<Mat<f64>>,
+    /// Of every group, one r²-vector each, without the part that is a multiple of the identity, …
+    forms: Mat<f64>,
     /// … which is this.
     identity: Vec<f64>,
     /// Σ w.
     weight: f64,
+    /// Draws that are not yet in the forms.
+    block: Vec<Drawn>,
+}
+
+/// Draws of a block.
+const BLOCK: usize = 16;
+
+/// A draw with its weight.
+#[derive(Clone, Debug)]
+struct Drawn {
+    weight: f64,
+    counts: Vec<(usize, usize)>,
+    /// A basis of the span, and the vectors dual to the rows, one a column.
+    basis: Mat<f64>,
+    duals: Mat<f64>,
 }
 
 impl InclusionSums {
     pub(in crate::sample) fn new(law: &WeightedLaw) -> Self {
-        let (groups, rank) = (law.grams.len(), law.roots.len());
-        Self { forms: vec![Mat::zeros(rank, rank); groups], identity: vec![0.0; groups], weight: 0.0 }
+        let (groups, rank) = (law.groups(), law.roots.len());
+        let (forms, identity) = (Mat::zeros(rank * rank, groups), vec![0.0; groups]);
+        Self { forms, identity, weight: 0.0, block: Vec::new() }
     }
 
     /// Adds the draw in `scratch`, whose weight is positive.
@@ -43,42 +61,64 @@ impl InclusionSums {
         let Some(rows) = law.rows(scratch) else { return };
         // Rounding alone keeps dependent items apart: the weight is a rounding error.
         let Some((factors, _)) = independent_qr(rows.as_ref()) else { return };
-        let q = factors.compute_thin_Q();
-        let rank = q.nrows();
-        let mut inside = Mat::zeros(rank, rank);
-        matmul(inside.as_mut(), Accum::Replace, q.as_ref(), q.transpose(), 1.0, Par::Seq);
-        let duals = transposed_duals(&factors, q.as_ref()).transpose().to_owned();
-        let mut first = 0;
-        for &(group, count) in scratch.buffers.counts.iter().filter(|(_, count)| *count > 0) {
-            let gram = &law.grams[group];
-            let taken: f64 =
-                (0..rank).map(|j| dot(column(gram.as_ref(), j), column(inside.as_ref(), j))).sum();
-            let outside = (trace(gram) - taken).max(0.0);
-            let mut sum = 0.0;
-            for i in first..first + count {
-                let dual = column(duals.as_ref(), i);
-                let image = (0..rank).map(|j| dual[j] * dot(column(gram.as_ref(), j), dual));
-                let square = dot(dual, dual);
-                let share = weight / (outside + image.sum::<f64>() / square);
-                sum += share;
-                for (j, &along) in dual.iter().enumerate() {
-                    add_scaled(column_mut(self.forms[group].as_mut(), j), share * along / square, dual);
-                }
-            }
-            self.identity[group] += sum;
-            for j in 0..rank {
-                let out = column_mut(self.forms[group].as_mut(), j);
-                add_scaled(out, -sum, column(inside.as_ref(), j));
-            }
-            first += count;
+        let basis = factors.compute_thin_Q();
+        let duals = transposed_duals(&factors, basis.as_ref()).transpose().to_owned();
+        let counts = scratch.buffers.counts.iter().copied().filter(|(_, count)| *count > 0).collect();
+        self.block.push(Drawn { weight, counts, basis, duals });
+        if self.block.len() == BLOCK {
+            self.settle(law);
         }
     }
 
-    /// Adds the sums of other draws.
-    pub(in crate::sample) fn extend(&mut self, other: &Self) {
-        for (form, other) in self.forms.iter_mut().zip(&other.forms) {
-            *form += other;
+    /// Brings the draws of the block into the forms.
+    pub(in crate::sample) fn settle(&mut self, law: &WeightedLaw) {
+        let Self { forms, identity, block, .. } = self;
+        if block.is_empty() {
+            return;
         }
+        let (rank, grams) = (law.roots.len(), law.grams());
+        let mut insides = Mat::zeros(rank * rank, block.len());
+        for (drawn, inside) in block.iter().zip(insides.col_iter_mut()) {
+            let inside = as_square(inside, rank);
+            matmul(inside, Accum::Replace, &drawn.basis, drawn.basis.transpose(), 1.0, Par::Seq);
+        }
+        let taken = grams.transpose() * &insides;
+        let mut sums = Mat::<f64>::zeros(block.len(), identity.len());
+        let mut members = vec![Vec::new(); identity.len()];
+        for (at, drawn) in block.iter().enumerate() {
+            let mut first = 0;
+            for &(group, count) in &drawn.counts {
+                members[group].extend((first..first + count).map(|pick| (at, pick)));
+                first += count;
+            }
+        }
+        for (group, members) in members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
+            let gram = MatRef::from_column_major_slice(column(grams, group), rank, rank);
+            let mut duals = Mat::zeros(rank, members.len());
+            for (to, &(at, pick)) in members.iter().enumerate() {
+                column_mut(duals.as_mut(), to).copy_from_slice(column(block[at].duals.as_ref(), pick));
+            }
+            let (whole, images) = (trace(gram), gram * &duals);
+            let mut scaled = Mat::zeros(rank, members.len());
+            for (to, &(at, _)) in members.iter().enumerate() {
+                let dual = column(duals.as_ref(), to);
+                let square = dot(dual, dual);
+                let outside = (whole - taken[(group, at)]).max(0.0);
+                let share = block[at].weight / (outside + dot(dual, column(images.as_ref(), to)) / square);
+                sums[(at, group)] += share;
+                add_scaled(column_mut(scaled.as_mut(), to), share / square, dual);
+            }
+            let form = as_square(forms.col_mut(group), rank);
+            matmul(form, Accum::Add, &scaled, duals.transpose(), 1.0, Par::Seq);
+            identity[group] += sums.col(group).iter().sum::<f64>();
+        }
+        matmul(forms.as_mut(), Accum::Add, &insides, &sums, -1.0, Par::Seq);
+        block.clear();
+    }
+
+    /// Adds the sums of other draws; both are [settled](Self::settle).
+    pub(in crate::sample) fn extend(&mut self, other: &Self) {
+        self.forms += &other.forms;
         for (sum, other) in self.identity.iter_mut().zip(&other.identity) {
             *sum += other;
         }
@@ -90,15 +130,21 @@ impl InclusionSums {
         self.weight
     }
 
-    /// M_l with Pr(j ∈ S) = x_jᵀ M_l x_j for the items of every group.
-    pub(in crate::sample) fn forms(&self) -> Vec<Mat<f64>> {
-        let form = |(form, identity): (&Mat<f64>, &f64)| {
-            Mat::from_fn(form.nrows(), form.ncols(), |i, j| {
-                (form[(i, j)] + if i == j { *identity } else { 0.0 }) / self.weight
-            })
-        };
-        self.forms.iter().zip(&self.identity).map(form).collect()
+    /// M_l with Pr(j ∈ S) = x_jᵀ M_l x_j for the items of a group.
+    pub(in crate::sample) fn form(&self, group: usize) -> Mat<f64> {
+        let values = column(self.forms.as_ref(), group);
+        let rank = values.len().isqrt();
+        let form = MatRef::from_column_major_slice(values, rank, rank);
+        Mat::from_fn(rank, rank, |i, j| {
+            (form[(i, j)] + if i == j { self.identity[group] } else { 0.0 }) / self.weight
+        })
     }
+}
+
+/// A column of r² numbers as a square matrix.
+fn as_square(column: ColMut<'_, f64>, rank: usize) -> MatMut<'_, f64> {
+    let values = column.try_as_col_major_mut().expect("columns are contiguous").as_slice_mut();
+    MatMut::from_column_major_slice_mut(values, rank, rank)
 }
 
 impl WeightedLaw {

@@ -32,9 +32,10 @@ use rand::Rng;
 
 pub use bound::Bound;
 pub(super) use candidate::typical;
-pub(super) use choice::{Chosen, choose, least_log_bound, weighted_operations};
+pub(super) use candidates::{MANY_CANDIDATES, are_many};
+pub(super) use choice::{Chosen, choose, least_log_bound, operations_with_candidates, weighted_operations};
 pub(super) use inclusion::InclusionSums;
-pub(super) use rows::stored_bytes;
+pub(super) use rows::{stored_bytes, weighted_bytes};
 pub use under_quota::BoundCost;
 pub(super) use under_quota::{Pilot, Rejection, RejectionSetup};
 pub(super) use weighted::WeightedLaw;
@@ -119,7 +120,7 @@ impl BoundedLaw {
         let by_sets =
             |number: usize| counts.high[number] > 1 && matches!(bound, Bound::Fischer | Bound::Block);
         let groups = rows.groups().len();
-        let are_many = candidates::are_many(groups, whitened.rank()) && counts.exact().is_some();
+        let are_many = are_many(groups, whitened.rank()) && counts.exact().is_some();
         let may_estimate = traces == Traces::Cheapest && are_many && !(0..groups).any(by_sets);
         let matrices = || match reading {
             // From eigenvectors to the coordinates of the features.

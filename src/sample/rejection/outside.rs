@@ -1,6 +1,6 @@
 //! What a part has outside the span of the items picked so far.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 use super::{elementary::ElementaryTable, whitening::eigenvalues};
 use crate::linalg::{
@@ -34,7 +34,7 @@ impl Outside {
 
     /// Computes the trace of a group.
     pub(super) fn enter(&mut self, span: &Span, gram: &Mat<f64>) {
-        self.trace = trace(gram);
+        self.trace = trace(gram.as_ref());
         self.least = ROUNDING * gram.nrows() as f64 * self.trace;
         if span.size() > 0 {
             self.catch_up(span, gram.nrows());
@@ -66,14 +66,14 @@ impl Outside {
     }
 }
 
-pub(super) fn trace(gram: &Mat<f64>) -> f64 {
+pub(super) fn trace(gram: MatRef<'_, f64>) -> f64 {
     (0..gram.nrows()).map(|j| gram[(j, j)]).sum()
 }
 
 /// ln e_count of the eigenvalues of P Ĝ_l P.
 pub(super) fn log_symmetric(span: &Span, gram: &Mat<f64>, count: usize) -> f64 {
     let (rank, size) = (gram.nrows(), span.size());
-    let q = faer::MatRef::from_column_major_slice(span.directions(), rank, size);
+    let q = MatRef::from_column_major_slice(span.directions(), rank, size);
     // P Ĝ P = Ĝ − Q Xᵀ − X Qᵀ with X = Ĝ Q − ½ Q (Qᵀ Ĝ Q)
     let image = gram * q;
     let inner = q.transpose() * &image;
@@ -81,8 +81,8 @@ pub(super) fn log_symmetric(span: &Span, gram: &Mat<f64>, count: usize) -> f64 {
     let cross = q * half.transpose();
     let outside = gram - &cross - cross.transpose();
     match count {
-        1 => trace(&outside).max(0.0).ln(),
-        2 => (0.5 * (trace(&outside).powi(2) - outside.squared_norm_l2())).max(0.0).ln(),
+        1 => trace(outside.as_ref()).max(0.0).ln(),
+        2 => (0.5 * (trace(outside.as_ref()).powi(2) - outside.squared_norm_l2())).max(0.0).ln(),
         // Without convergence nothing is proposed.
         _ => match eigenvalues(&outside) {
             Ok(values) => ElementaryTable::new(&values, count).log(usize::MAX, count),

@@ -159,6 +159,13 @@ impl WhitenedRows {
         &self.tables[group]
     }
 
+    /// The rows of a group, one a column, if they are stored.
+    pub(super) fn stored(&self, group: usize) -> Option<MatRef<'_, f64>> {
+        let Source::Stored(rows) = &self.source else { return None };
+        let (start, len) = (self.starts[group] * self.rank, self.tables[group].len());
+        Some(MatRef::from_column_major_slice(&rows[start..start + len * self.rank], self.rank, len))
+    }
+
     /// Dimensions of a row.
     pub(super) fn rank(&self) -> usize {
         if self.thinning().is_some() { self.features.dims() } else { self.rank }

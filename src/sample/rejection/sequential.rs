@@ -30,8 +30,8 @@ impl WeightedLaw {
     /// Draws kept up to a cap with this logarithm, if their counts are exact and their weights those of picks alone.
     pub(in crate::sample) fn kept_up_to(&self, log_cap: f64) -> Option<SequentialDraws<'_>> {
         let law = &self.law;
-        let weighs = |group: &Mat<f64>| trace(group) > 0.0;
-        let is_simple = law.fill.is_none() && law.rows.thinning().is_none() && !self.grams.is_empty();
+        let weighs = |group: &Mat<f64>| trace(group.as_ref()) > 0.0;
+        let is_simple = law.fill.is_none() && law.rows.thinning().is_none() && !law.grams.is_empty();
         (is_simple && self.counts().is_some() && law.grams.iter().all(weighs))
             .then_some(SequentialDraws { law: self, log_cap })
     }
@@ -50,7 +50,7 @@ impl WeightedLaw {
 
 impl SequentialDraws<'_> {
     fn tables(&self) -> impl Iterator<Item = &ItemTable> {
-        (0..self.law.grams.len()).map(|group| self.law.law.rows.table(group))
+        (0..self.law.groups()).map(|group| self.law.law.rows.table(group))
     }
 
     fn counts(&self) -> Vec<(usize, usize)> {
@@ -62,14 +62,14 @@ impl SequentialDraws<'_> {
             (self.law.roots.len(), self.counts().iter().map(|(_, count)| count).sum::<usize>());
         let expected_trials = size as f64 * (1.0 + size as f64 / rank as f64);
         let items = self.tables().map(ItemTable::len).sum();
-        ProposalShape { items, rank, size, parts: self.law.grams.len(), expected_trials }
+        ProposalShape { items, rank, size, parts: self.law.groups(), expected_trials }
     }
 
     /// f with f^k Π (tr(P_t Ĝ_l) / tr Ĝ_l) det(QᵀBQ) = w / c.
     fn factor(&self, size: usize) -> f64 {
         let law = &self.law.law;
         let of = |&(group, count): &(usize, usize)| {
-            let traces = count as f64 * trace(&law.grams[group]).ln();
+            let traces = count as f64 * trace(law.grams[group].as_ref()).ln();
             traces + law.correction.log_factor(group, count) - log_factorial(count)
         };
         let log = self.counts().iter().map(of).sum::<f64>() - self.log_cap;
@@ -117,7 +117,7 @@ impl Proposals for SequentialDraws<'_> {
         let picks = self.counts().into_iter().flat_map(|(group, count)| std::iter::repeat_n(group, count));
         let picks: Vec<usize> = picks.collect();
         let unit_gram = |gram: &Mat<f64>| -> Vec<f64> {
-            let whole = trace(gram);
+            let whole = trace(gram.as_ref());
             let columns = (0..gram.ncols()).flat_map(|j| column(gram.as_ref(), j));
             columns.map(|value| value / whole).collect()
         };

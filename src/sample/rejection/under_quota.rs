@@ -69,7 +69,7 @@ impl BoundCost {
 pub(in crate::sample) struct RejectionSetup<'q> {
     pub(in crate::sample) dpp: &'q PartitionDpp,
     pub(in crate::sample) rows: Rows<'q>,
-    pub(in crate::sample) found: TiltedSpectrum,
+    pub(in crate::sample) found: Arc<TiltedSpectrum>,
     pub(in crate::sample) correction: Correction,
     /// What proposals are filled up with.
     pub(in crate::sample) fill: Option<Arc<Fill>>,
@@ -153,7 +153,7 @@ impl<'q> RejectionSetup<'q> {
         let found = dpp.spectrum(engine, &rows)?;
         spectral::refuse_unreachable(&dpp.counts(), found.spectrum.values.len())?;
         let correction = dpp.correction(&spectral::log_weights(&found, &rows));
-        Ok(Self { dpp, rows, found, correction, fill })
+        Ok(Self { dpp, rows, found: Arc::new(found), correction, fill })
     }
 
     fn answer(self, options: SamplerOptions, engine: &Engine) -> Result<(Rejection, f64)> {
@@ -261,7 +261,7 @@ impl Pilot {
     pub(in crate::sample) const DRAWS: u64 = PILOT as u64;
 
     pub(in crate::sample) fn of(law: &BoundedLaw, engine: &Engine) -> Result<Self> {
-        let drawn = law.weigh_many((TASKS, PILOT / TASKS), 0, engine)?;
+        let drawn = law.weigh_many((0..TASKS, PILOT / TASKS), 0, engine)?;
         let sum = log_sum(&drawn.iter().map(|weighed| weighed.log).collect::<Vec<_>>());
         let alive = || drawn.iter().filter(|weighed| weighed.log.is_finite());
         // A weight of zero within f64 may come with an infinite amplification.

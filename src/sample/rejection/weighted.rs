@@ -1,25 +1,31 @@
 //! Sequential draws with weights.
 
-use faer::Mat;
+use std::{
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
+
+use faer::{Mat, MatRef};
 use rand::Rng;
 
 use super::{
     BoundedLaw, BoundedScratch, RejectionSetup,
-    candidate::log_factorial,
+    candidate::{log_factorial, typical},
     chance::{Chance, Drawn},
-    choice::{self, Traces},
+    choice::{self, Traces, operations_with_candidates},
     count_law::CountLaw,
     one_by_one::{OneByOne, Replayed},
     proposal::Buffers,
+    share::scaled,
     whitening,
 };
 use crate::{
     Result,
     engine::Engine,
-    linalg::log_sum,
+    linalg::{column, column_mut, columns, kernels::dot, log_sum},
     model::{Correction, Counts},
     parallel::map_ordered,
-    polynomial::poisson_binomial::poisson_binomial,
+    polynomial::{poisson_binomial::poisson_binomial, spectrum::TiltedSpectrum},
     sample::{Projection, stream},
     watch::Step,
 };
@@ -33,8 +39,9 @@ const ANY: f64 = 0.1;
 #[derive(Debug)]
 pub(in crate::sample) struct WeightedLaw {
     pub(super) law: BoundedLaw,
-    /// B^½ Ĝ_l B^½, the tilted Gram matrices in the coordinates of the eigenvectors.
-    pub(super) grams: Vec<Mat<f64>>,
+    /// The tilted Gram matrices in the coordinates of the eigenvectors, once they are needed: one r²-vector each.
+    grams: OnceLock<Mat<f64>>,
+    found: Arc<TiltedSpectrum>,
     /// β_j^½.
     pub(super) roots: Vec<f64>,
     /// U: with √y_l, it takes rows s_l a_i to these coordinates.
@@ -75,17 +82,19 @@ impl WeightedLaw {
             spectra.iter().map(|values| log_counts(values, scale)).collect::<Vec<_>>()
         });
         let roots: Vec<f64> = chosen.whitening.beta.iter().map(|beta| beta.sqrt()).collect();
-        let operations = chosen.operations;
+        let exact = chosen.operations;
         let mut law = BoundedLaw::new(setup, chosen, Projection::default(), engine)?;
+        let (size, rank, read) =
+            (typical(&counts).iter().sum::<usize>(), roots.len(), law.rows.read_operations());
+        let operations = law.candidates.map_or(exact, |candidates| {
+            operations_with_candidates(size as f64, rank as f64, read, candidates as f64)
+        });
         if let Some(logs) = of_parts {
             law.counts = count_law(&counts, &law, &setup.correction, &logs);
         }
-        let gram = |gram: &Mat<f64>| {
-            Mat::from_fn(gram.nrows(), gram.ncols(), |i, j| roots[i] * gram[(i, j)] * roots[j])
-        };
-        let grams = law.grams.iter().map(gram).collect();
         let (vectors, tilt) = (whitening::vectors(&setup.found), setup.found.tilt.root_weights());
-        Ok(Self { law, grams, roots, vectors, tilt, operations })
+        let (grams, found) = (OnceLock::new(), Arc::clone(&setup.found));
+        Ok(Self { law, grams, found, roots, vectors, tilt, operations })
     }
 
     pub(in crate::sample) fn scratch(&self) -> BoundedScratch {
@@ -117,13 +126,49 @@ impl WeightedLaw {
 
     /// The items of the last draw, by group.
     pub(in crate::sample) fn by_group(&self, scratch: &BoundedScratch) -> Vec<Vec<u32>> {
-        let (mut groups, mut left) = (vec![Vec::new(); self.tilt.len()], scratch.items());
+        let (mut groups, mut left) = (vec![Vec::new(); self.groups()], scratch.items());
         for &(group, count) in &scratch.buffers.counts {
             let (own, rest) = left.split_at(count);
             groups[group] = own.to_vec();
             left = rest;
         }
         groups
+    }
+
+    /// Number of groups.
+    pub(super) fn groups(&self) -> usize {
+        self.tilt.len()
+    }
+
+    /// U^T √y_l G_l √y_l U of every group, one r²-vector each.
+    pub(super) fn grams(&self) -> MatRef<'_, f64> {
+        let stacked = || {
+            let sizes: Vec<f64> = self.found.spectrum.values.iter().map(|value| value.sqrt()).collect();
+            let rank = sizes.len();
+            let grams = map_ordered(self.groups(), |group| scaled(&self.found.share(group), &sizes));
+            let mut all = Mat::zeros(rank * rank, grams.len());
+            for (group, gram) in grams.iter().enumerate() {
+                column_mut(all.as_mut(), group).copy_from_slice(&columns(gram.as_ref()));
+            }
+            all
+        };
+        self.grams.get_or_init(stacked).as_ref()
+    }
+
+    /// x_iᵀ M_l x_i of all rows in the order of the groups, if they are at hand; `form` is M_l.
+    pub(in crate::sample) fn forms(
+        &self,
+        form: impl Fn(usize) -> Mat<f64> + Sync + Send,
+    ) -> Option<Vec<f64>> {
+        let forms = map_ordered(self.groups(), |group| {
+            let rows = self.law.rows.stored(group)?;
+            // In the coordinates of the rows as they are stored.
+            let form = scaled(&form(group), &self.roots);
+            let images = &form * rows;
+            let product = |j: usize| dot(column(rows, j), column(images.as_ref(), j));
+            Some((0..rows.ncols()).map(product).collect::<Vec<f64>>())
+        });
+        forms.into_iter().collect::<Option<Vec<_>>>().map(|forms| forms.concat())
     }
 
     /// Operations of a draw, as predicted.
@@ -181,11 +226,12 @@ impl BoundedLaw {
     /// [`Error::Ended`](crate::Error::Ended) if the engine's watch ends them.
     pub(in crate::sample) fn weigh_many(
         &self,
-        (tasks, each): (usize, usize),
+        (tasks, each): (Range<usize>, usize),
         seed: u64,
         engine: &Engine,
     ) -> Result<Vec<Weighed>> {
-        let drawn = map_ordered(tasks, |task| {
+        let drawn = map_ordered(tasks.len(), |task| {
+            let task = tasks.start + task;
             let (mut rng, mut scratch) = (stream(seed, task as u64), self.scratch());
             let weigh = |_| {
                 let weighed = self.weigh(&mut rng, &mut scratch, || engine.proceed().is_ok());

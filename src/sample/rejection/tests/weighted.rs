@@ -4,13 +4,13 @@ use super::*;
 
 /// x_jᵀ M x_j for every free item.
 fn forms(law: &WeightedLaw, dpp: &PartitionDpp, sums: &InclusionSums) -> BTreeMap<u32, f64> {
-    let (forms, mut raw) = (sums.forms(), RowScratch::default());
+    let mut raw = RowScratch::default();
     let mut row = vec![0.0; law.roots.len()];
     let mut of = |group: usize, item: usize| {
         let item = u32::try_from(item).unwrap();
         law.law.rows.read_item(group, item, &mut raw, &mut row);
         let x: Vec<f64> = row.iter().zip(&law.roots).map(|(value, root)| value * root).collect();
-        let form = &forms[group];
+        let form = sums.form(group);
         let products = (0..x.len()).flat_map(|i| (0..x.len()).map(move |j| (i, j)));
         (item, products.map(|(i, j)| x[i] * form[(i, j)] * x[j]).sum::<f64>())
     };
@@ -53,12 +53,63 @@ fn weighted_draws_have_the_law() {
         assert!(distance(&sets, &expected) < 1e-11, "case {number}");
         let share = mean * mean / squares;
         assert!(share > 0.5, "case {number}: an effective share of {share} in {draws} paths");
+        sums.settle(&law);
         for (item, estimate) in forms(&law, &dpp, &sums) {
             let of_item = expected.iter().filter(|(set, _)| set.contains(&item)).map(|(_, value)| value);
             let exact = of_item.sum::<f64>() / normaliser;
             assert!((estimate - exact).abs() < 1e-11, "case {number}, item {item}: {estimate} {exact}");
         }
     }
+}
+
+/// The mean of the weights, and the law of weighted sets, if candidates of picks estimate the traces.
+#[test]
+fn estimated_traces_keep_the_law() {
+    /// Above this many paths cases take too long.
+    const MOST: f64 = 1e6;
+    let (mut told, mut tried) = (0.0_f64, 0);
+    for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
+        let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
+        let expected = determinants(&features, &setup);
+        let normaliser: f64 = expected.values().sum();
+        let mut law = WeightedLaw::new(&setup, Engine::host()).unwrap();
+        let counts = dpp.counts();
+        let of_groups = dpp.open().iter().zip(&counts.high);
+        let of_groups = of_groups.map(|(open, &count)| (open.items.len() as f64, count));
+        let of_groups: Vec<(f64, usize)> = of_groups.collect();
+        for candidates in [1, 2, 3] {
+            let of_pick = |items: f64| items.powi(candidates) * f64::from(candidates);
+            let of_group = |&(items, count): &(f64, usize)| {
+                (0..=count).map(|c| of_pick(items).powi(c as i32)).sum::<f64>()
+            };
+            if of_groups.iter().map(of_group).product::<f64>() > MOST {
+                continue;
+            }
+            law.law.candidates = Some(candidates as usize);
+            let (mut sets, mut squares, mut paths) = (BTreeMap::new(), 0.0, Paths::default());
+            let mut scratch = law.scratch();
+            loop {
+                paths.begin();
+                let weight = law.law.log_weight(&mut paths, &mut scratch.buffers).exp();
+                if weight > 0.0 {
+                    let mut set = scratch.items().to_vec();
+                    set.sort_unstable();
+                    *sets.entry(set).or_insert(0.0) += paths.probability * weight;
+                    squares += paths.probability * weight * weight;
+                }
+                if !paths.next() {
+                    break;
+                }
+            }
+            let mean: f64 = sets.values().sum();
+            assert!((mean / normaliser - 1.0).abs() < 1e-11, "case {number}: {mean} {normaliser}");
+            assert!(distance(&sets, &expected) < 1e-11, "case {number}");
+            (told, tried) = (told.max(mean * mean / squares), tried + 1);
+        }
+    }
+    assert!(tried >= 8 && told > 0.5, "{tried} laws, an effective share of {told} at best");
 }
 
 /// A draw asks before every pick whether to go on, and ends at the first no.

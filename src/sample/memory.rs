@@ -171,12 +171,9 @@ impl PartitionDpp {
             return;
         }
         let (items, rank) = (self.rows().len(), self.ground().dims_left());
-        let may_store = match rejection::are_many(self.open().len(), rank) && self.counts().exact().is_some()
-        {
-            true => rejection::weighted_bytes(items, rank),
-            false => rejection::stored_bytes(items, rank),
-        };
-        if let Some(bytes) = may_store {
+        let are_many = rejection::are_many(self.open().len(), rank) && self.counts().exact().is_some();
+        let stored = if are_many { rejection::weighted_bytes } else { rejection::stored_bytes };
+        if let Some(bytes) = stored(items, rank) {
             memory.add("whitened rows", bytes as u64);
         }
         let several = self.open().iter().any(|part| part.high > 1);

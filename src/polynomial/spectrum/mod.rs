@@ -65,13 +65,11 @@ impl TiltedSpectrum {
     pub(crate) fn share(&self, group: usize) -> Mat<f64> {
         let weight = faer::Scale(self.log_weights[group].exp());
         let gram = &self.grams[group];
-        match &self.whitener {
-            Some(whitener) => whitener.transpose() * ((gram * whitener) * weight),
-            None => {
-                let rank = self.spectrum.values.len();
-                gram.submatrix(0, 0, rank, rank) * weight
-            }
+        if let Some(whitener) = &self.whitener {
+            return whitener.transpose() * ((gram * whitener) * weight);
         }
+        let rank = self.spectrum.values.len();
+        gram.submatrix(0, 0, rank, rank) * weight
     }
 
     /// Number of groups.

@@ -238,7 +238,6 @@ mod tests {
                 (0..seeds).filter(is_enough).count() as f64 / seeds as f64
             };
             let (fitted, seen) = (enough(true), enough(false));
-            println!("{spread}: {fitted} of the caps are enough, {seen} without a tail");
             assert!(fitted >= 0.95 && seen < 0.7, "{spread}: {fitted} {seen}");
         }
     }

@@ -125,7 +125,7 @@ fn tried(setup: &RejectionSetup<'_>, asked: Bound, engine: &Engine) -> Result<Ve
         let shares = whitening::shares(&setup.found);
         let under = |family| {
             engine.proceed()?;
-            evaluated(setup, bounds, of(family).with_spectra(&setup.found, &shares, engine)?, engine)
+            evaluated(setup, bounds, &of(family).with_spectra(&setup.found, &shares, engine)?, engine)
         };
         Ok::<_, Error>(FAMILIES.into_iter().map(under).collect::<Result<Vec<_>>>()?.concat())
     };
@@ -137,7 +137,7 @@ fn tried(setup: &RejectionSetup<'_>, asked: Bound, engine: &Engine) -> Result<Ve
     let mut all = Vec::new();
     for family in FAMILIES {
         engine.proceed()?;
-        all.extend(evaluated(setup, &cheap, of(family).with_traces(&setup.found), engine)?);
+        all.extend(evaluated(setup, &cheap, &of(family).with_traces(&setup.found), engine)?);
     }
     let worthwhile = worthwhile(setup, &dear, &all, engine)?;
     if !worthwhile.is_empty() {
@@ -150,11 +150,11 @@ fn tried(setup: &RejectionSetup<'_>, asked: Bound, engine: &Engine) -> Result<Ve
 fn evaluated(
     setup: &RejectionSetup<'_>,
     bounds: &[Bound],
-    whitening: Whitening,
+    whitening: &Whitening,
     engine: &Engine,
 ) -> Result<Vec<Tried>> {
     let counts = setup.dpp.counts();
-    let (tables, mut all) = (Tables::new(&whitening, &counts), Vec::new());
+    let (tables, mut all) = (Tables::new(whitening, &counts), Vec::new());
     for &bound in bounds {
         engine.proceed()?;
         let law = tables.count_law(bound, &counts, &setup.correction, &whitening.traces);
@@ -202,7 +202,7 @@ fn worthwhile(
         predicted.extend(evaluated(
             setup,
             bounds,
-            whitening.with_spectra_of_few(&setup.found, &few)?,
+            &whitening.with_spectra_of_few(&setup.found, &few)?,
             engine,
         )?);
     }

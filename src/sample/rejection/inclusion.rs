@@ -1,6 +1,6 @@
 //! Inclusion probabilities from weighted draws.
 
-use faer::{Accum, ColMut, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
+use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 
 use super::{BoundedScratch, outside::trace, rows::RowScratch, weighted::WeightedLaw};
 use crate::linalg::{
@@ -78,8 +78,8 @@ impl InclusionSums {
         }
         let (rank, grams) = (law.roots.len(), law.grams());
         let mut insides = Mat::zeros(rank * rank, block.len());
-        for (drawn, inside) in block.iter().zip(insides.col_iter_mut()) {
-            let inside = as_square(inside, rank);
+        for (at, drawn) in block.iter().enumerate() {
+            let inside = as_square(&mut insides, at, rank);
             matmul(inside, Accum::Replace, &drawn.basis, drawn.basis.transpose(), 1.0, Par::Seq);
         }
         let taken = grams.transpose() * &insides;
@@ -108,7 +108,7 @@ impl InclusionSums {
                 sums[(at, group)] += share;
                 add_scaled(column_mut(scaled.as_mut(), to), share / square, dual);
             }
-            let form = as_square(forms.col_mut(group), rank);
+            let form = as_square(forms, group, rank);
             matmul(form, Accum::Add, &scaled, duals.transpose(), 1.0, Par::Seq);
             identity[group] += sums.col(group).iter().sum::<f64>();
         }
@@ -142,9 +142,8 @@ impl InclusionSums {
 }
 
 /// A column of r² numbers as a square matrix.
-fn as_square(column: ColMut<'_, f64>, rank: usize) -> MatMut<'_, f64> {
-    let values = column.try_as_col_major_mut().expect("columns are contiguous").as_slice_mut();
-    MatMut::from_column_major_slice_mut(values, rank, rank)
+fn as_square(matrix: &mut Mat<f64>, at: usize, rank: usize) -> MatMut<'_, f64> {
+    MatMut::from_column_major_slice_mut(column_mut(matrix.as_mut(), at), rank, rank)
 }
 
 impl WeightedLaw {

@@ -33,26 +33,21 @@ pub(super) fn of_parts(
     let dims = features.dims();
     // The map of one part is in the coordinates of all eigenvectors.
     let few = |items: &Items<'_>| parts.len() > 1 && items.len() < dims;
-    let mut of_few: Vec<u32> = parts
-        .iter()
-        .filter(|items| few(items))
-        .flat_map(|items| items.iter())
-        .map(|item| item as u32)
-        .collect();
+    #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+    let listed = |items: &Items<'_>| items.iter().map(|item| item as u32).collect::<Vec<u32>>();
+    let mut of_few = parts.iter().filter(|items| few(items)).flat_map(listed).collect::<Vec<u32>>();
     of_few.sort_unstable();
     let many = parts.iter().filter(|items| !few(items)).copied();
     let rows = Rows::scaled(features, many.chain([Items::Listed(&of_few)]).collect());
     let matrices = in_double(engine).part_grams(&rows, None)?.into_iter().zip(rows.scales());
     let grams: Vec<Gram> = matrices.map(|(matrix, scale)| Gram { matrix, scale }).collect();
     let whole = Gram::sum(&grams, dims);
-    let mut grams = grams.into_iter();
-    let sums = |items: &Items<'_>| match few(items) {
-        true => Sums::Rows {
-            items: items.iter().map(|item| item as u32).collect(),
-            scale: Rows::scaled(features, vec![*items]).scales()[0],
-        },
-        false => Sums::Gram(grams.next().expect("a matrix of every part of many rows")),
+    let mut grams = grams.into_iter().map(Sums::Gram);
+    let rows = |items: &Items<'_>| Sums::Rows {
+        items: listed(items),
+        scale: Rows::scaled(features, vec![*items]).scales()[0],
     };
+    let sums = |items| (!few(items)).then(|| grams.next()).flatten().unwrap_or_else(|| rows(items));
     Ok((parts.iter().map(sums).collect(), whole))
 }
 

@@ -80,14 +80,14 @@ fn estimated_traces_keep_the_law() {
         let of_groups = of_groups.map(|(open, &count)| (open.items.len() as f64, count));
         let of_groups: Vec<(f64, usize)> = of_groups.collect();
         for candidates in [1, 2, 3] {
-            let of_pick = |items: f64| items.powi(candidates) * f64::from(candidates);
             let of_group = |&(items, count): &(f64, usize)| {
-                (0..=count).map(|c| of_pick(items).powi(c as i32)).sum::<f64>()
+                let of_pick = std::iter::repeat_n(items, candidates).product::<f64>() * candidates as f64;
+                (0..=count).map(|c| std::iter::repeat_n(of_pick, c).product::<f64>()).sum::<f64>()
             };
             if of_groups.iter().map(of_group).product::<f64>() > MOST {
                 continue;
             }
-            law.law.candidates = Some(candidates as usize);
+            law.law.candidates = Some(candidates);
             let (mut sets, mut squares, mut paths) = (BTreeMap::new(), 0.0, Paths::default());
             let mut scratch = law.scratch();
             loop {

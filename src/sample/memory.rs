@@ -133,7 +133,10 @@ impl PartitionDpp {
         let plan = self.plan(options)?;
         let mut memory = self.spectral_memory(options.projection);
         if plan.as_ref().is_none_or(|plan| plan.method == Method::Rejection) {
-            self.add_bounded(&mut memory, options.bound);
+            let (groups, rank) = (self.open().len(), self.ground().dims_left());
+            let are_many = rejection::are_many(groups, rank) && self.counts().exact().is_some();
+            let most = if are_many { rejection::WEIGHTED_BYTES } else { rejection::STORED_BYTES };
+            self.add_bounded(&mut memory, (options.bound, most));
         }
         let Some(plan) = plan else { return Ok(memory) };
         #[expect(
@@ -160,22 +163,19 @@ impl PartitionDpp {
     #[must_use]
     pub fn chains_memory_plan(&self) -> MemoryPlan {
         let mut memory = self.spectral_memory(Projection::default());
-        self.add_bounded(&mut memory, Bound::Sequential);
+        self.add_bounded(&mut memory, (Bound::Sequential, rejection::STORED_BYTES));
         memory.add("what chains propose", 16 * self.rows().len() as u64);
         memory
     }
 
     /// Adds what bounds other than the tilted one may hold.
-    fn add_bounded(&self, memory: &mut MemoryPlan, bound: Bound) {
+    fn add_bounded(&self, memory: &mut MemoryPlan, (bound, most_stored): (Bound, usize)) {
         if bound == Bound::Tilted || self.open().is_empty() {
             return;
         }
         let (items, rank) = (self.rows().len(), self.ground().dims_left());
-        let are_many = rejection::are_many(self.open().len(), rank) && self.counts().exact().is_some();
-        let stored = if are_many { rejection::weighted_bytes } else { rejection::stored_bytes };
-        if let Some(bytes) = stored(items, rank) {
-            memory.add("whitened rows", bytes as u64);
-        }
+        // Fewer dimensions may fit where all do not.
+        memory.add("whitened rows", (8 * items * rank).min(most_stored) as u64);
         let several = self.open().iter().any(|part| part.high > 1);
         if several && matches!(bound, Bound::Auto | Bound::Fischer | Bound::Block) {
             memory.add("tables of items of every part", 24 * items as u64);

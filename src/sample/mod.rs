@@ -148,8 +148,8 @@ impl Sampler {
         &self.engine
     }
 
-    /// Estimated total variation error of the law due to rounding: at most 1e-11 by rejection, unless the features are too
-    /// badly conditioned for f64; some digits more by interpolation with many parts. Samplers with an error above 1e-4 are
+    /// Estimated total variation error of the law due to rounding: at most 1e-11 by rejection (1e-10 with many
+    /// parts of many dimensions), unless the features are too badly conditioned for f64; some digits more by interpolation with many parts. Samplers with an error above 1e-4 are
     /// refused. For a sampler made by [`ImportanceSampler::sampler`] an estimate of how far its law is off. Draws in batches
     /// on a GPU add what the 53 digits of their random numbers may change, about 1e-16 per trial.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{Spectrum, TiltedSpectrum, UNUSED};
+use super::{SETTLED, SETTLED_OF_MANY, Spectrum, TiltedSpectrum, UNUSED};
 use crate::{
     Result,
     engine::{Engine, Rows},
@@ -27,7 +27,7 @@ impl TiltedSpectrum {
         let log_scale = -2.0 * rows.groups()[0].scale.ln();
         let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
         let usage = |values: &[f64]| Ok(keep_probabilities(values, log_scale));
-        let found = Spectrum::resolve(engine, rows, ground, untilted, usage)?;
+        let found = Spectrum::resolve(engine, rows, ground, untilted, (usage, SETTLED))?;
         let chosen: f64 = keep_probabilities(&found.spectrum.values, log_scale).iter().sum();
         let least = if ground.beyond().is_some() { UNUSED } else { 0.0 };
         let real = chosen > least || found.spectrum.error > UNUSED;
@@ -38,7 +38,7 @@ impl TiltedSpectrum {
     pub(crate) fn for_size(engine: &Engine, rows: &Rows<'_>, ground: &GroundSet, k: usize) -> Result<Self> {
         let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
         let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
-        Spectrum::resolve(engine, rows, ground, untilted, usage)
+        Spectrum::resolve(engine, rows, ground, untilted, (usage, SETTLED))
     }
 
     /// For exact counts: at the tilt where they are the expected counts of the k-DPP.
@@ -51,7 +51,7 @@ impl TiltedSpectrum {
         let k = counts.iter().sum();
         let tilt = |grams: &[_], grading| homogeneous_tilt(engine, grams, counts, grading);
         let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
-        Spectrum::resolve(engine, rows, ground, tilt, usage)
+        Spectrum::resolve(engine, rows, ground, tilt, (usage, SETTLED_OF_MANY))
     }
 
     /// For ranges of counts of rows as given, and their total if it is fixed. `tilt` has the offsets of Gram matrices
@@ -70,7 +70,7 @@ impl TiltedSpectrum {
             Some(k) => Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities()),
             None => Ok(keep_probabilities(values, 0.0)),
         };
-        Spectrum::resolve(engine, rows, ground, tilt, usage)
+        Spectrum::resolve(engine, rows, ground, tilt, (usage, SETTLED))
     }
 }
 

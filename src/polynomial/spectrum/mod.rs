@@ -23,8 +23,10 @@ use crate::{
 const UNUSED: f64 = 1e-13;
 /// Largest total variation error of the law accepted from an eigen-decomposition.
 const LAW_TOLERANCE: f64 = 1e-11;
-/// The same without measuring it, where one more pass over the rows and its Gram matrices take long.
-const ENOUGH_OF_MANY: f64 = 1e-10;
+/// Rounding that need not be measured, …
+const SETTLED: f64 = 0.1 * LAW_TOLERANCE;
+/// … and under exact counts of many groups, where one more pass over the rows and its Gram matrices take long.
+const SETTLED_OF_MANY: f64 = 1e-10;
 /// The most refinements; each gains about eight digits.
 const MAX_ROUNDS: usize = 12;
 
@@ -127,7 +129,7 @@ impl Spectrum {
     ///
     /// `tilt` computes the weights from Gram matrices. `usage` returns the probability that each eigenvector is used,
     /// given the eigenvalues in descending order: rarely used eigenvectors may be less accurate, and those never used are
-    /// dropped. This determines the rank, instead of a threshold on λ.
+    /// dropped. This determines the rank, instead of a threshold on λ. Rounding up to `settled` is not measured.
     ///
     /// # Numerics
     /// A Gram matrix squares the condition number, so directions below 1e-8 of the largest are noise in it. If that would
@@ -142,12 +144,12 @@ impl Spectrum {
         rows: &Rows<'_>,
         ground: &GroundSet,
         tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
-        usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
+        (usage, settled): (impl Fn(&[f64]) -> Result<Vec<f64>>, f64),
     ) -> Result<TiltedSpectrum> {
         let engine = in_double(engine);
         let given = Coordinates::given(engine, rows, ground)?;
         let rounding = Rounding::new(rows, ground, &given.grams);
-        let (mut found, lost) = Self::resolve_from(engine, rows, given, tilt, &usage)?;
+        let (mut found, lost) = Self::resolve_from(engine, rows, given, tilt, (&usage, settled))?;
         // An upper bound on their size; the weights may have changed since.
         let most = rounding_square(rows) * found.spectrum.values[0];
         let error = found.spectrum.error + rounding.error(engine, &found, &vec![most; lost], usage)?;
@@ -161,10 +163,10 @@ impl Spectrum {
         rows: &Rows<'_>,
         mut at: Coordinates,
         tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
-        usage: &impl Fn(&[f64]) -> Result<Vec<f64>>,
+        (usage, settled): (&impl Fn(&[f64]) -> Result<Vec<f64>>, f64),
     ) -> Result<(TiltedSpectrum, usize)> {
         let dims = rows.features().dims();
-        let enough = if are_many(&at.grams) { ENOUGH_OF_MANY } else { 0.1 * LAW_TOLERANCE };
+        let settled = if are_many(&at.grams) { settled } else { SETTLED };
         let mut best = f64::INFINITY;
         for round in 1.. {
             if at.grams[0].nrows() == 0 {
@@ -192,7 +194,7 @@ impl Spectrum {
             let measured = used.values.last().is_none_or(|&least| least > floor);
             let rounding: f64 =
                 used.values.iter().zip(&probability).map(|(value, p)| p * noise / value).sum();
-            if at.grading == Grading::None && measured && rounding <= enough {
+            if at.grading == Grading::None && measured && rounding <= settled {
                 used.error += rounding;
                 return Ok(at.whitened_by(found, used, &eigen.vectors));
             }

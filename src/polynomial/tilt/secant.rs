@@ -6,10 +6,12 @@ use crate::linalg::kernels::dot;
 
 /// Gram matrices of more numbers than this are read as seldom as possible: second derivatives take products of all pairs.
 const MANY: usize = 1 << 22;
+/// With fewer groups an eigen-decomposition at every point takes longer than products.
+const GROUPS: usize = 16;
 
 /// Whether second derivatives of so many groups in so many dimensions take too long.
 pub(in crate::polynomial) fn are_many(grams: &[Mat<f64>]) -> bool {
-    grams.len() * grams[0].nrows() * grams[0].ncols() > MANY
+    grams.len() >= GROUPS && grams.len() * grams[0].nrows() * grams[0].ncols() > MANY
 }
 
 /// A positive definite matrix that agrees with how the gradient has changed between points.

@@ -1,6 +1,6 @@
 //! Plain draws from weighted ones.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use rand::{Rng, RngExt};
 
@@ -26,9 +26,11 @@ const TASKS: usize = 64;
 /// The tasks that are made first, …
 const FIRST_TASKS: usize = 4;
 pub(super) const FIRST: usize = FIRST_TASKS * PILOT / TASKS;
-/// … and the operations after which more are made only where the tail raises the cap by more than this factor.
-const PATIENT: f64 = 3e9;
+/// … and the operations after which more are made only where the tail raises the cap by more than this factor, or fewer
+/// draws than this have told the mean.
+const DEAR: f64 = 3e9;
 const RAISED: f64 = 1.25;
+const ALIVE: f64 = 64.0;
 /// Their generator: a seed that draws are unlikely to use.
 const PILOT_SEED: u64 = 0x70_69_6c_6f_74;
 /// Caps are this factor apart, …
@@ -120,25 +122,43 @@ impl ImportanceSampler {
 
 /// Weighted draws, and the cap that follows.
 fn pilot(law: &WeightedLaw, wanted: f64, engine: &Engine) -> Result<(Weights, Option<(f64, f64)>)> {
+    let draw = |tasks| {
+        let drawn = law.law().weigh_many((tasks, PILOT / TASKS), PILOT_SEED, engine)?;
+        Ok(drawn.into_iter().map(|weighed| weighed.log).collect())
+    };
+    grown(draw, law.operations(), wanted)
+}
+
+/// Tasks of draws, twice as many every time, until they are all made; or, where they are dear, until the cap is known.
+fn grown(
+    mut draw: impl FnMut(Range<usize>) -> Result<Vec<f64>>,
+    operations: f64,
+    wanted: f64,
+) -> Result<(Weights, Option<(f64, f64)>)> {
     let (mut weights, mut tasks) = (Weights::default(), 0);
     loop {
         let next = (2 * tasks).clamp(FIRST_TASKS, TASKS);
-        let drawn = law.law().weigh_many((tasks..next, PILOT / TASKS), PILOT_SEED, engine)?;
-        drawn.into_iter().for_each(|weighed| weights.push(weighed.log));
+        draw(tasks..next)?.into_iter().for_each(|log| weights.push(log));
         tasks = next;
-        let is_impatient = law.operations() * weights.draws() as f64 > PATIENT;
-        if tasks < TASKS && !is_impatient {
+        let is_dear = operations * weights.draws() as f64 > DEAR;
+        if tasks < TASKS && !is_dear {
             continue;
         }
         let relative = weights.relative();
         let found = least_cap(&relative, Tail::of(&relative), wanted);
-        let seen = least_cap(&relative, None, wanted);
-        let is_heavy = weights.pareto_k().is_some_and(|k| k > TRUSTED_PARETO_K);
-        let is_known = found.zip(seen).is_some_and(|((found, _), (seen, _))| found <= RAISED * seen);
-        if tasks == TASKS || (is_known && !is_heavy) {
+        if tasks == TASKS || is_known(&weights, found.zip(least_cap(&relative, None, wanted))) {
             return Ok((weights, found));
         }
     }
+}
+
+/// Whether more draws would hardly change the cap found, beside that without a tail.
+fn is_known(weights: &Weights, caps: Option<((f64, f64), (f64, f64))>) -> bool {
+    let is_near = caps.is_some_and(|((found, _), (seen, _))| found <= RAISED * seen);
+    let is_light = weights.pareto_k().is_none_or(|k| k <= TRUSTED_PARETO_K);
+    let alive = weights.statistics(0.0).effective_share * weights.draws() as f64;
+    // False for NaN, of dead ends alone.
+    is_near && is_light && alive >= ALIVE
 }
 
 /// The least cap with an excess E max(0, w − c) of at most `wanted`, and this excess, for weights in units of their mean.
@@ -220,25 +240,55 @@ mod tests {
         (drawn.into_iter().map(|weight| weight / mean).collect(), mean)
     }
 
-    /// Few draws have met no large weight; the tail that is fitted to them makes up for it.
+    /// Few draws have met no large weight; the tail that is fitted to them makes up for it, also where it ends the pilot.
     #[test]
     fn caps_of_few_draws_are_enough() {
         let (wanted, seeds) = (1e-3, 200);
-        for spread in [0.15, 0.5] {
+        for (spread, least) in [(0.1, 0.95), (0.15, 0.95), (0.3, 0.85)] {
             let (law, whole) = weights(spread, 400_000, seeds);
             let excess =
                 |cap: f64| law.iter().map(|weight| (weight - cap).max(0.0)).sum::<f64>() / law.len() as f64;
             let enough = |is_fitted: bool| {
-                let is_enough = |&seed: &u64| {
+                let mut few = 0.0;
+                let mut is_enough = |seed: u64| {
+                    let (mut drawn, mean) = weights(spread, PILOT, seed);
+                    if is_fitted {
+                        // In an order that has nothing to do with their size.
+                        drawn.sort_unstable_by_key(|weight| {
+                            weight.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                        });
+                        let of_task = PILOT / TASKS;
+                        let draw = |tasks: Range<usize>| {
+                            let own = &drawn[tasks.start * of_task..tasks.end * of_task];
+                            Ok(own.iter().map(|weight| weight.ln()).collect())
+                        };
+                        let (found, cap) = grown(draw, DEAR, wanted).unwrap();
+                        few += f64::from(u8::from(found.draws() < PILOT as u64));
+                        return excess(cap.unwrap().0 * found.log_mean().value.exp() * mean / whole)
+                            <= wanted;
+                    }
                     let (relative, mean) = weights(spread, FIRST, seed);
-                    let tail = Tail::of(&relative).filter(|_| is_fitted);
-                    let (cap, _) = least_cap(&relative, tail, wanted).unwrap();
-                    excess(cap * mean / whole) <= wanted
+                    excess(least_cap(&relative, None, wanted).unwrap().0 * mean / whole) <= wanted
                 };
-                (0..seeds).filter(is_enough).count() as f64 / seeds as f64
+                let enough = (0..seeds).filter(|&seed| is_enough(seed)).count() as f64;
+                [enough / seeds as f64, few / seeds as f64]
             };
-            let (fitted, seen) = (enough(true), enough(false));
-            assert!(fitted >= 0.95 && seen < 0.7, "{spread}: {fitted} {seen}");
+            let ([fitted, few], [seen, _]) = (enough(true), enough(false));
+            assert!(fitted >= least && few > 0.5 && seen < 0.7, "{spread}: {fitted} {few} {seen}");
         }
+    }
+
+    #[test]
+    fn dead_ends_do_not_end_a_pilot() {
+        let draw = |tasks: Range<usize>| {
+            let alive = |at: usize| if at % 100 == 99 { 0.0 } else { f64::NEG_INFINITY };
+            Ok((tasks.start * PILOT / TASKS..tasks.end * PILOT / TASKS).map(alive).collect())
+        };
+        assert_eq!(grown(draw, DEAR, 0.1).unwrap().0.draws(), PILOT as u64);
+        let dead = |tasks: Range<usize>| Ok(vec![f64::NEG_INFINITY; tasks.len() * PILOT / TASKS]);
+        assert_eq!(grown(dead, DEAR, 0.1).unwrap().0.draws(), PILOT as u64);
+        let alike = |tasks: Range<usize>| Ok(vec![1.0; tasks.len() * PILOT / TASKS]);
+        assert_eq!(grown(alike, DEAR, 0.1).unwrap().0.draws(), FIRST as u64);
+        assert_eq!(grown(alike, 1.0, 0.1).unwrap().0.draws(), PILOT as u64);
     }
 }

@@ -93,7 +93,7 @@ impl ImportanceSampler {
     ///
     /// # Cost
     /// (1 / share − 1) / se² draws for an effective share of them, each about twice that of
-    /// [`sample_many`](ImportanceSampler::sample_many); 17·p·r² numbers.
+    /// [`sample_many`](ImportanceSampler::sample_many), or three times that with estimated traces. Up to 34·p·r² numbers.
     ///
     /// # Errors
     /// [`Error::Ended`](crate::Error::Ended) if the watch ends them before the first 32 draws; [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if none met the quota.
@@ -299,7 +299,7 @@ impl EstimatedInference {
     /// so rare that no draw met them.
     ///
     /// # Cost
-    /// 17 passes over A (2mnr operations each).
+    /// 17 passes over A (2mnr operations each), or over the rows in r coordinates if they are kept (2mr²).
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.

@@ -90,9 +90,10 @@ impl PartitionDpp {
     /// # Cost
     /// The set-up of [`sampler`](PartitionDpp::sampler). About 3kr² operations a draw, whatever the number of items.
     ///
-    /// Where the Gram matrices of all parts take more than 32 MiB and counts are exact, 4 to 64 candidates of every pick estimate its
-    /// trace: k(c + 2)·kr operations for c candidates. The mean of the weights stays Z; a few draws tell how many candidates
-    /// leave their variance nearly as it is.
+    /// Sixteen parts or more under exact counts, whose Gram matrices take more than 32 MiB, are another matter: 4 to 64 candidates of
+    /// every pick estimate tr(P Ĝ_l), at k(c + 2)·kr operations for c candidates, and 2nr more for each where the rows in r
+    /// coordinates take more than 1 GiB. The mean of the weights stays Z, but a set has another weight every time that it is
+    /// drawn. A few draws tell how many candidates leave the variance of weights nearly as it is.
     ///
     /// # Errors
     /// - [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if no draw met the quota;
@@ -165,7 +166,8 @@ impl ImportanceSampler {
     }
 
     /// An upper bound of ln Z that is proven, not estimated: the lowest of those that rejection knows (see
-    /// [`Bound`](crate::sample::Bound)), or the tilted one where rows span many decades.
+    /// [`Bound`](crate::sample::Bound)), of the tilted one and that of Hadamard with many parts of many dimensions, or the tilted
+    /// one where rows span many decades.
     #[must_use]
     pub fn log_upper_bound(&self) -> f64 {
         self.log_upper

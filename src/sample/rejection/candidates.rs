@@ -5,10 +5,12 @@ use crate::{Result, engine::Engine};
 
 /// Bytes of Gram matrices that a draw may read from a cache.
 const CACHED: usize = 32 << 20;
+/// With fewer groups a draw reads few of them.
+const GROUPS: usize = 16;
 /// The least and the most candidates of a pick.
 const FEWEST: usize = 4;
 const MOST: usize = 64;
-/// As many as most rows want, for predictions.
+/// As many as two quotas of embeddings were found to want, rounded up, for predictions.
 pub(in crate::sample) const MANY_CANDIDATES: f64 = 8.0;
 /// What estimates may cost of the effective share of draws: about as much in ln w, in square.
 const PRICE: f64 = 0.25;
@@ -22,7 +24,7 @@ const SEED: u64 = 0x66_65_77;
 
 /// Whether so many Gram matrices of this size are more than draws should read.
 pub(in crate::sample) fn are_many(groups: usize, rank: usize) -> bool {
-    8 * groups * rank * rank > CACHED
+    groups >= GROUPS && 8 * groups * rank * rank > CACHED
 }
 
 impl BoundedLaw {
@@ -38,7 +40,8 @@ impl BoundedLaw {
         Ok((wanted <= MOST && wanted as f64 <= exact).then_some(wanted))
     }
 
-    /// Picks items one after another, each one of c candidates that are drawn in proportion to h_i ≥ ‖v_i‖²; returns the logarithm of
+    /// Picks items one after another, each one of c candidates that are drawn in proportion to h_i ≥ ‖v_i‖²; returns the
+    /// logarithm of
     ///
     /// ```text
     /// Π_t Σ_i h_i · f̄_t,   f̄_t = Σ_j f_tj / c,   f_tj = ‖P_t v_j‖² / h_j,   Pr(j) = f_tj / Σ_j f_tj
@@ -81,7 +84,7 @@ impl BoundedLaw {
             let square =
                 left.iter().map(|left| (left - mean).powi(2)).sum::<f64>() / (candidates - 1).max(1) as f64;
             *spread += square / (mean * mean);
-            log += (table.total() * mean).ln();
+            log += table.total().ln() + mean.ln();
             let chosen = chance.choose(left.iter().map(|left| left / sum).enumerate());
             row.copy_from_slice(&rows[chosen * rank..(chosen + 1) * rank]);
             *amplification += left[chosen].recip();

@@ -9,7 +9,7 @@ use super::{
     whitening::{self, Family, Whitening, scale_of_size},
 };
 use crate::{
-    Error, Result,
+    Result,
     engine::{Engine, Rows},
     model::Counts,
     sample::projection,
@@ -32,7 +32,8 @@ const FAMILIES: [Family; 12] = [
 ];
 
 /// Those by which bounds are predicted that take long to evaluate, for so many groups, …
-const PREDICTED: [Family; 3] = [Family::Clipped(0), Family::Smooth(0.1), Family::Smooth(1.0)];
+const PREDICTED: [Family; 5] =
+    [Family::Clipped(0), Family::Clipped(2), Family::Smooth(0.03), Family::Smooth(0.3), Family::Smooth(1.0)];
 const FEW: usize = 4;
 /// … and what such a prediction may be off by, in nats.
 const MARGIN: f64 = 2.0;
@@ -104,7 +105,8 @@ fn costed(setup: &RejectionSetup<'_>, all: Vec<Tried>) -> Vec<Chosen> {
     all.into_iter().map(costed).collect()
 }
 
-/// ln of the lowest bound of the normaliser; infinite if none is finite.
+/// ln of the lowest bound of the normaliser, of those that take no spectra if there are many groups; infinite if none is
+/// finite.
 pub(in crate::sample) fn least_log_bound(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<f64> {
     let asked = if has_many(setup) { Bound::Hadamard } else { Bound::Auto };
     let all = tried(setup, asked, engine)?;
@@ -121,27 +123,35 @@ fn tried(setup: &RejectionSetup<'_>, asked: Bound, engine: &Engine) -> Result<Ve
         .filter(|&bound| bound != Bound::Tilted && (asked == Bound::Auto || bound == asked))
         .collect();
     let of = |family| Whitening::of(&setup.found, (scale(setup), family));
-    let with_spectra = |bounds: &[Bound]| {
-        let shares = whitening::shares(&setup.found);
-        let under = |family| {
-            engine.proceed()?;
-            evaluated(setup, bounds, &of(family).with_spectra(&setup.found, &shares, engine)?, engine)
-        };
-        Ok::<_, Error>(FAMILIES.into_iter().map(under).collect::<Result<Vec<_>>>()?.concat())
-    };
+    let mut all = Vec::new();
     if !has_many(setup) {
-        return with_spectra(&asked);
+        let shares = whitening::shares(&setup.found);
+        for family in FAMILIES {
+            engine.proceed()?;
+            let whitening = of(family).with_spectra(&setup.found, &shares, engine)?;
+            all.extend(evaluated(setup, &asked, &whitening, engine)?);
+        }
+        return Ok(all);
     }
     let (cheap, dear): (Vec<Bound>, Vec<Bound>) =
         asked.into_iter().partition(|&bound| !needs_spectra(bound, &setup.dpp.counts()));
-    let mut all = Vec::new();
     for family in FAMILIES {
         engine.proceed()?;
         all.extend(evaluated(setup, &cheap, &of(family).with_traces(&setup.found), engine)?);
     }
     let worthwhile = worthwhile(setup, &dear, &all, engine)?;
-    if !worthwhile.is_empty() {
-        all.extend(with_spectra(&worthwhile)?);
+    if worthwhile.is_empty() {
+        return Ok(all);
+    }
+    let shares = whitening::shares(&setup.found);
+    for family in PREDICTED {
+        let bounds = worthwhile.iter().filter(|(_, best)| *best == family).map(|(bound, _)| *bound);
+        let bounds: Vec<Bound> = bounds.collect();
+        if !bounds.is_empty() {
+            engine.proceed()?;
+            let whitening = of(family).with_spectra(&setup.found, &shares, engine)?;
+            all.extend(evaluated(setup, &bounds, &whitening, engine)?);
+        }
     }
     Ok(all)
 }
@@ -179,37 +189,33 @@ fn has_many(setup: &RejectionSetup<'_>) -> bool {
     candidates::are_many(setup.rows.groups().len(), setup.found.spectrum.values.len())
 }
 
-/// The bounds that may cost less than all of these, if every group is like one of a few.
+/// The bounds that may cost less than all others, each under its best B, if every group is like one of a few.
 fn worthwhile(
     setup: &RejectionSetup<'_>,
     bounds: &[Bound],
     others: &[Tried],
     engine: &Engine,
-) -> Result<Vec<Bound>> {
-    let least = |all: &[Tried], bounds: &[Bound]| {
-        let all = costed(setup, all.iter().filter(|(bound, ..)| bounds.contains(bound)).cloned().collect());
-        all.iter().map(Chosen::log_cost).fold(f64::INFINITY, f64::min)
-    };
-    let best = least(others, &Bound::ALL);
-    if bounds.is_empty() || best == f64::INFINITY {
-        return Ok(bounds.to_vec());
+) -> Result<Vec<(Bound, Family)>> {
+    if bounds.is_empty() {
+        return Ok(Vec::new());
     }
     let few = whitening::shares_of_few(&setup.found, FEW);
-    let mut predicted = Vec::new();
+    let (mut all, mut families) = (others.to_vec(), Vec::new());
     for family in PREDICTED {
         engine.proceed()?;
         let whitening = Whitening::of(&setup.found, (scale(setup), family));
-        predicted.extend(evaluated(
-            setup,
-            bounds,
-            &whitening.with_spectra_of_few(&setup.found, &few)?,
-            engine,
-        )?);
+        all.extend(evaluated(setup, bounds, &whitening.with_spectra_of_few(&setup.found, &few)?, engine)?);
+        families.resize(all.len() - others.len(), family);
     }
-    // Costs are compared with those of all together.
-    predicted.extend(others.iter().cloned());
-    let may_be_less = |bound: &&Bound| least(&predicted, &[**bound]) < best + MARGIN;
-    Ok(bounds.iter().filter(may_be_less).copied().collect())
+    let costs = costed(setup, all);
+    let (known, predicted) = costs.split_at(others.len());
+    let most = known.iter().map(Chosen::log_cost).fold(f64::INFINITY, f64::min) + MARGIN;
+    let best = |&bound: &Bound| {
+        let own = predicted.iter().zip(&families).filter(|(chosen, _)| chosen.bound == bound);
+        let least = own.min_by(|(a, _), (b, _)| a.log_cost().total_cmp(&b.log_cost()))?;
+        (least.0.log_cost() < most).then_some((bound, *least.1))
+    };
+    Ok(bounds.iter().filter_map(best).collect())
 }
 
 /// The multiple of the tilted kernel under which a DPP expects sets of the size wanted.

@@ -35,7 +35,7 @@ pub(in crate::sample) struct InclusionSums {
     block: Vec<Drawn>,
 }
 
-/// Draws of a block.
+/// Draws of a block, which take as much memory as the forms of as many groups.
 const BLOCK: usize = 16;
 
 /// A draw with its weight.
@@ -65,7 +65,7 @@ impl InclusionSums {
         let duals = transposed_duals(&factors, basis.as_ref()).transpose().to_owned();
         let counts = scratch.buffers.counts.iter().copied().filter(|(_, count)| *count > 0).collect();
         self.block.push(Drawn { weight, counts, basis, duals });
-        if self.block.len() == BLOCK {
+        if self.block.len() == BLOCK.min(self.identity.len()) {
             self.settle(law);
         }
     }

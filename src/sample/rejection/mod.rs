@@ -35,7 +35,7 @@ pub(super) use candidate::typical;
 pub(super) use candidates::{MANY_CANDIDATES, are_many};
 pub(super) use choice::{Chosen, choose, least_log_bound, operations_with_candidates, weighted_operations};
 pub(super) use inclusion::InclusionSums;
-pub(super) use rows::{stored_bytes, weighted_bytes};
+pub(super) use rows::{STORED_BYTES, WEIGHTED_BYTES};
 pub use under_quota::BoundCost;
 pub(super) use under_quota::{Pilot, Rejection, RejectionSetup};
 pub(super) use weighted::WeightedLaw;

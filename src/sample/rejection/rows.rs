@@ -17,17 +17,17 @@ use crate::{
 };
 
 /// The most bytes of stored rows, …
-const STORED_BYTES: usize = 64 << 20;
+pub(in crate::sample) const STORED_BYTES: usize = 64 << 20;
 /// … and of those that all weighted draws read, where there are many groups.
-const WEIGHTED_BYTES: usize = 1 << 30;
+pub(in crate::sample) const WEIGHTED_BYTES: usize = 1 << 30;
 
 /// Bytes of rows that are computed once; `None` if they are too many for that.
-pub(in crate::sample) fn stored_bytes(items: usize, rank: usize) -> Option<usize> {
+pub(super) fn stored_bytes(items: usize, rank: usize) -> Option<usize> {
     Some(8 * items * rank).filter(|&bytes| bytes <= STORED_BYTES)
 }
 
 /// The same for weighted draws from many groups.
-pub(in crate::sample) fn weighted_bytes(items: usize, rank: usize) -> Option<usize> {
+pub(super) fn weighted_bytes(items: usize, rank: usize) -> Option<usize> {
     Some(8 * items * rank).filter(|&bytes| bytes <= WEIGHTED_BYTES)
 }
 

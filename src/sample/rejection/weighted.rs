@@ -32,6 +32,8 @@ use crate::{
 
 /// The least probability of a count that is possible.
 const POSSIBLE: f64 = 1e-300;
+/// Rows at a time.
+const CHUNK: usize = 1024;
 /// The probability that some part takes any count.
 const ANY: f64 = 0.1;
 
@@ -164,9 +166,14 @@ impl WeightedLaw {
             let rows = self.law.rows.stored(group)?;
             // In the coordinates of the rows as they are stored.
             let form = scaled(&form(group), &self.roots);
-            let images = &form * rows;
-            let product = |j: usize| dot(column(rows, j), column(images.as_ref(), j));
-            Some((0..rows.ncols()).map(product).collect::<Vec<f64>>())
+            let mut products = Vec::with_capacity(rows.ncols());
+            for first in (0..rows.ncols()).step_by(CHUNK) {
+                let rows = rows.subcols(first, CHUNK.min(rows.ncols() - first));
+                let images = &form * rows;
+                let product = |j: usize| dot(column(rows, j), column(images.as_ref(), j));
+                products.extend((0..rows.ncols()).map(product));
+            }
+            Some(products)
         });
         forms.into_iter().collect::<Option<Vec<_>>>().map(|forms| forms.concat())
     }

@@ -92,7 +92,7 @@ impl Whitening {
         let spectra = spectra.into_iter().collect::<Result<Vec<_>>>()?;
         let like = |(group, trace): (usize, &f64)| {
             let at = group % few.len();
-            let ratio = trace / found.traces[few[at].0];
+            let ratio = trace / found.traces[few[at].0].max(f64::MIN_POSITIVE);
             spectra[at].iter().map(|value| value * ratio).collect()
         };
         Ok(Self { spectra: found.traces.iter().enumerate().map(like).collect(), ..found })

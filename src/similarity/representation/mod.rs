@@ -50,7 +50,7 @@ use crate::{
 ///
 /// # Cost
 /// One pass over the rows (mn² operations). Mapping takes another one (2mn²), and an eigen-decomposition for every part,
-/// about 10n³. A part of r < n rows takes 8r²n in all.
+/// about 10n³. A part of r < n rows takes about 10r²n in all.
 ///
 /// # Numerics
 /// In f64. The map is that of a Gram matrix within nε of its largest eigenvalue, so directions in which a part has less

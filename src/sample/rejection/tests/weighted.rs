@@ -62,6 +62,26 @@ fn weighted_draws_have_the_law() {
     }
 }
 
+/// Rows that are read together are those that are read one by one, however they are kept.
+#[test]
+fn rows_are_read_together() {
+    let case = &cases()[1];
+    let dpp = PartitionDpp::new(&case.features, &case.partition, &case.quota).unwrap();
+    let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
+    for choice in choices(false) {
+        let chosen = of_family(&setup, Bound::Hadamard, choice).unwrap();
+        let law = BoundedLaw::new(&setup, chosen, Projection::default(), Engine::host()).unwrap();
+        let (rank, mut raw) = (law.rows.rank(), RowScratch::default());
+        let (mut together, mut alone) = (vec![0.0; 3 * rank], vec![0.0; rank]);
+        law.rows.read_all(0, &[2, 0, 2], &mut raw, &mut together);
+        for (row, position) in together.chunks(rank).zip([2, 0, 2]) {
+            law.rows.read(0, position, &mut raw, &mut alone);
+            let close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-14;
+            assert!(row.iter().zip(&alone).all(close), "{choice:?}: {row:?} {alone:?}");
+        }
+    }
+}
+
 /// The mean of the weights, and the law of weighted sets, if candidates of picks estimate the traces.
 #[test]
 fn estimated_traces_keep_the_law() {

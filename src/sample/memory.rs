@@ -174,8 +174,8 @@ impl PartitionDpp {
             return;
         }
         let (items, rank) = (self.rows().len(), self.ground().dims_left());
-        // Fewer dimensions may fit where all do not.
-        memory.add("whitened rows", (8 * items * rank).min(most_stored) as u64);
+        let stored = Some(8 * items * rank).filter(|&bytes| bytes <= most_stored);
+        memory.add("whitened rows", stored.unwrap_or_default() as u64);
         let several = self.open().iter().any(|part| part.high > 1);
         if several && matches!(bound, Bound::Auto | Bound::Fischer | Bound::Block) {
             memory.add("tables of items of every part", 24 * items as u64);

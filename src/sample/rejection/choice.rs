@@ -239,7 +239,8 @@ pub(super) fn for_weights(
         Chosen { bound, whitening, reading, log_bound: f64::INFINITY, operations, traces }
     };
     if traces == Traces::Cheapest && has_many(setup) && counts.exact().is_some() {
-        let stored = rows::weighted_bytes(items, whitening.rank()).is_some();
+        // As memory is planned.
+        let stored = rows::weighted_bytes(items, setup.dpp.ground().dims_left()).is_some();
         let reading = if stored { Reading::Stored } else { Reading::Mapped };
         // Parts come in any order.
         return Ok((chosen(Bound::Hadamard, whitening.with_traces(&setup.found), reading), scale));

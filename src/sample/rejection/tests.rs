@@ -187,6 +187,13 @@ struct Case {
     excluded: Vec<usize>,
 }
 
+impl Case {
+    fn dpp(&self) -> PartitionDpp {
+        let dpp = PartitionDpp::new(&self.features, &self.partition, &self.quota).unwrap();
+        dpp.including(&self.included).unwrap().excluding(&self.excluded).unwrap()
+    }
+}
+
 fn cases() -> Vec<Case> {
     let case = |labels: &str, dims: usize, seed: u64, quota: &dyn Fn(&Partition) -> Quota| {
         let labels: Vec<String> = labels.chars().map(String::from).collect();
@@ -270,11 +277,10 @@ fn distance(kept: &BTreeMap<Vec<u32>, f64>, expected: &BTreeMap<Vec<u32>, f64>) 
 /// For every bound, B and way to read rows: the law of what is kept, and how much is.
 #[test]
 fn kept_proposals_have_the_law() {
-    for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
-        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
+    for (number, case) in cases().into_iter().enumerate() {
+        let dpp = case.dpp();
         let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
-        let expected = determinants(&features, &setup);
+        let expected = determinants(&case.features, &setup);
         let normaliser: f64 = expected.values().sum();
         for (choice, bound) in choices(dpp.ground().beyond().is_some())
             .into_iter()

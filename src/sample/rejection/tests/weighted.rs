@@ -23,11 +23,10 @@ fn forms(law: &WeightedLaw, dpp: &PartitionDpp, sums: &InclusionSums) -> BTreeMa
 /// The mean of the weights, the law of weighted sets, and inclusion probabilities.
 #[test]
 fn weighted_draws_have_the_law() {
-    for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
-        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
+    for (number, case) in cases().into_iter().enumerate() {
+        let dpp = case.dpp();
         let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
-        let expected = determinants(&features, &setup);
+        let expected = determinants(&case.features, &setup);
         let normaliser: f64 = expected.values().sum();
         let law = WeightedLaw::new(&setup, Engine::host()).unwrap();
         let (mut sets, mut mean, mut paths) = (BTreeMap::new(), 0.0, Paths::default());
@@ -65,8 +64,7 @@ fn weighted_draws_have_the_law() {
 /// Rows that are read together are those that are read one by one, however they are kept.
 #[test]
 fn rows_are_read_together() {
-    let case = &cases()[1];
-    let dpp = PartitionDpp::new(&case.features, &case.partition, &case.quota).unwrap();
+    let dpp = cases()[1].dpp();
     let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
     for choice in choices(false) {
         let chosen = of_family(&setup, Bound::Hadamard, choice).unwrap();
@@ -88,11 +86,10 @@ fn estimated_traces_keep_the_law() {
     /// Above this many paths cases take too long.
     const MOST: f64 = 1e6;
     let (mut told, mut tried) = (0.0_f64, 0);
-    for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
-        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
+    for (number, case) in cases().into_iter().enumerate() {
+        let dpp = case.dpp();
         let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
-        let expected = determinants(&features, &setup);
+        let expected = determinants(&case.features, &setup);
         let normaliser: f64 = expected.values().sum();
         let mut law = WeightedLaw::new(&setup, Engine::host()).unwrap();
         let counts = dpp.counts();
@@ -137,9 +134,8 @@ fn estimated_traces_keep_the_law() {
 fn weighted_draws_end_at_any_pick() {
     use rand::SeedableRng;
 
-    for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
-        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
+    for (number, case) in cases().into_iter().enumerate() {
+        let dpp = case.dpp();
         let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
         let law = WeightedLaw::new(&setup, Engine::host()).unwrap();
         let mut scratch = law.scratch();

@@ -8,6 +8,7 @@ use crate::{
     engine::cpu_pass_bytes,
     model::{GroundSet, PartKDpp},
     parallel::threads,
+    polynomial::tilt::are_many,
 };
 
 /// The most bytes that a sampler on the CPU holds, including set-up but not features that stay in their files.
@@ -134,7 +135,7 @@ impl PartitionDpp {
         let mut memory = self.spectral_memory(options.projection);
         if plan.as_ref().is_none_or(|plan| plan.method == Method::Rejection) {
             let (groups, rank) = (self.open().len(), self.ground().dims_left());
-            let are_many = rejection::are_many(groups, rank) && self.counts().exact().is_some();
+            let are_many = are_many(groups, rank) && self.counts().exact().is_some();
             let most = if are_many { rejection::WEIGHTED_BYTES } else { rejection::STORED_BYTES };
             self.add_bounded(&mut memory, (options.bound, most));
         }
@@ -174,7 +175,7 @@ impl PartitionDpp {
             return;
         }
         let (items, rank) = (self.rows().len(), self.ground().dims_left());
-        let stored = Some(8 * items * rank).filter(|&bytes| bytes <= most_stored);
+        let stored = rejection::stored_bytes(items, rank, most_stored);
         memory.add("whitened rows", stored.unwrap_or_default() as u64);
         let several = self.open().iter().any(|part| part.high > 1);
         if several && matches!(bound, Bound::Auto | Bound::Fischer | Bound::Block) {

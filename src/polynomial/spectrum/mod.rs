@@ -166,7 +166,7 @@ impl Spectrum {
         (usage, settled): (&impl Fn(&[f64]) -> Result<Vec<f64>>, f64),
     ) -> Result<(TiltedSpectrum, usize)> {
         let dims = rows.features().dims();
-        let settled = if are_many(&at.grams) { settled } else { SETTLED };
+        let settled = if are_many(at.grams.len(), at.grams[0].nrows()) { settled } else { SETTLED };
         let mut best = f64::INFINITY;
         for round in 1.. {
             if at.grams[0].nrows() == 0 {

@@ -3,9 +3,7 @@
 use faer::{Mat, MatRef, Side};
 
 use super::{
-    Tilt, inner_product, line_search, newton_step,
-    secant::{self, Secant},
-    weighted_gram, weighted_products,
+    Tilt, are_many, inner_product, line_search, newton_step, secant::Secant, weighted_gram, weighted_products,
 };
 use crate::linalg::{inverse_of_lower, whiten};
 
@@ -15,8 +13,8 @@ const MAX_STEPS: usize = 60;
 /// Minimises the convex F(t) = ln det(C + Σ e^{t_l} G_l) − κ·t by damped Newton steps, from `start`.
 ///
 /// With M = C + Σ y_l G_l = LLᵀ and N_l = y_l L⁻¹ G_l L⁻ᵀ: gradient_l = tr N_l − κ_l, Hessian_ab =
-/// δ_ab tr N_a − ⟨N_a, N_b⟩; for many large groups it is learnt from the gradients. If parts are tight the minimiser is at infinity. Every tilt is exact,
-/// so stopping at a small gradient, or where `go_on` returns false, costs acceptance or precision, not correctness.
+/// δ_ab tr N_a − ⟨N_a, N_b⟩; for many large groups it is learnt from the gradients. If parts are tight the minimiser is at
+/// infinity. Every tilt is exact, so stopping at a small gradient, or where `go_on` returns false, costs acceptance or precision, not correctness.
 pub(crate) fn determinantal_tilt(
     base: MatRef<'_, f64>,
     grams: &[Mat<f64>],
@@ -29,7 +27,8 @@ pub(crate) fn determinantal_tilt(
         return Tilt { log_weights: t, imbalance: f64::INFINITY };
     };
     let mut imbalance = f64::INFINITY;
-    let mut learnt = secant::are_many(grams).then(|| Secant::new(independent(quota, base.nrows())));
+    let is_learnt = are_many(grams.len(), base.nrows());
+    let mut learnt = is_learnt.then(|| Secant::new(independent(quota, base.nrows())));
     for _ in 0..MAX_STEPS {
         let (gradient, hessian) = match &mut learnt {
             None => derivatives(grams, quota, &t, &factor),

@@ -3,10 +3,10 @@
 use faer::Mat;
 
 use super::{
-    Tilt,
+    Tilt, are_many,
     determinantal::{by_trace, determinantal_tilt},
     inner_product, line_search, newton_step,
-    secant::{self, Secant},
+    secant::Secant,
     weighted_gram, weighted_products,
 };
 use crate::{
@@ -43,7 +43,7 @@ pub(crate) fn homogeneous_tilt(
     if grams.len() == 1 {
         return Ok(Tilt { log_weights: t, imbalance: 0.0 });
     }
-    let how = (grading, secant::are_many(grams));
+    let how = (grading, are_many(grams.len(), grams[0].nrows()));
     let mut state = State::at(engine, grams, quota, &t, how)?;
     let mut imbalance = f64::INFINITY;
     let mut learnt = Secant::new(independent(quota));

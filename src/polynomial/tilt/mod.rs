@@ -20,7 +20,7 @@ pub(crate) use homogeneous::homogeneous_tilt;
 pub(crate) use ranged::ranged_tilt;
 use ranged::tilt_of_ranges;
 pub(crate) use ridge::ridge_tilt;
-pub(super) use secant::are_many;
+pub(crate) use secant::are_many;
 pub(crate) use weighted::weighted_tilt;
 
 use crate::{Result, parallel::map_ordered};

@@ -4,14 +4,14 @@ use faer::Mat;
 
 use crate::linalg::kernels::dot;
 
-/// Gram matrices of more numbers than this are read as seldom as possible: second derivatives take products of all pairs.
-const MANY: usize = 1 << 22;
-/// With fewer groups an eigen-decomposition at every point takes longer than products.
+/// Numbers of Gram matrices that a cache may hold: 32 MiB.
+const CACHED: usize = 1 << 22;
+/// With fewer groups, one eigen-decomposition takes longer than their products.
 const GROUPS: usize = 16;
 
-/// Whether second derivatives of so many groups in so many dimensions take too long.
-pub(in crate::polynomial) fn are_many(grams: &[Mat<f64>]) -> bool {
-    grams.len() >= GROUPS && grams.len() * grams[0].nrows() * grams[0].ncols() > MANY
+/// Whether the Gram matrices of so many groups should be read as seldom as possible.
+pub(crate) fn are_many(groups: usize, dims: usize) -> bool {
+    groups >= GROUPS && groups * dims * dims > CACHED
 }
 
 /// A positive definite matrix that agrees with how the gradient has changed between points.

@@ -27,6 +27,7 @@ use crate::{
     estimate::accurate,
     model::accurately,
     parallel::map_ordered,
+    polynomial::tilt::are_many,
     watch::Watch,
 };
 
@@ -90,10 +91,10 @@ impl PartitionDpp {
     /// # Cost
     /// The set-up of [`sampler`](PartitionDpp::sampler). About 3kr² operations a draw, whatever the number of items.
     ///
-    /// Sixteen parts or more under exact counts, whose Gram matrices take more than 32 MiB, are another matter: 4 to 64 candidates of
-    /// every pick estimate tr(P Ĝ_l), at k(c + 2)·kr operations for c candidates, and 2nr more for each where the rows in r
-    /// coordinates take more than 1 GiB. The mean of the weights stays Z, but a set has another weight every time that it is
-    /// drawn. A few draws tell how many candidates leave the variance of weights nearly as it is.
+    /// With exact counts, at least 16 parts, and Gram matrices of more than 32 MiB, tr(P Ĝ_l) is estimated from c = 4 to 64
+    /// candidates per pick. A draw takes k(c + 2)·kr operations, and 2nr more per candidate if the rows in r coordinates exceed
+    /// 1 GiB. The mean of the weights is still Z, but the weight of a set varies from draw to draw. A few draws choose c so that
+    /// the variance of the weights hardly grows.
     ///
     /// # Errors
     /// - [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if no draw met the quota;
@@ -110,7 +111,7 @@ impl PartitionDpp {
     pub fn operations_of_estimates(&self) -> f64 {
         let (counts, rank) = (self.counts(), self.ground().dims_left() as f64);
         let size = counts.total().unwrap_or_else(|| rejection::typical(&counts).iter().sum()) as f64;
-        if rejection::are_many(self.open().len(), self.ground().dims_left()) && counts.exact().is_some() {
+        if are_many(self.open().len(), self.ground().dims_left()) && counts.exact().is_some() {
             let draws = Pilot::DRAWS as f64 + cap::FIRST as f64;
             let candidates = rejection::MANY_CANDIDATES;
             return draws * rejection::operations_with_candidates(size, rank, 0.0, candidates);

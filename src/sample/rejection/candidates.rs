@@ -3,10 +3,6 @@
 use super::{BoundedLaw, chance::Chance, proposal::Buffers};
 use crate::{Result, engine::Engine};
 
-/// Bytes of Gram matrices that a draw may read from a cache.
-const CACHED: usize = 32 << 20;
-/// With fewer groups a draw reads few of them.
-const GROUPS: usize = 16;
 /// The least and the most candidates of a pick.
 const FEWEST: usize = 4;
 const MOST: usize = 64;
@@ -21,11 +17,6 @@ const TASKS: usize = 4;
 const EACH: usize = 4;
 const FIRST: usize = 16;
 const SEED: u64 = 0x66_65_77;
-
-/// Whether so many Gram matrices of this size are more than draws should read.
-pub(in crate::sample) fn are_many(groups: usize, rank: usize) -> bool {
-    groups >= GROUPS && 8 * groups * rank * rank > CACHED
-}
 
 impl BoundedLaw {
     /// The candidates of a pick, in proportion to the variance that they leave; `None` if exact traces take less.

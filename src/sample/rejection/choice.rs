@@ -3,15 +3,15 @@
 use super::{
     Bound, RejectionSetup,
     candidate::{Tables, typical},
-    candidates,
     part_picks::Prediction,
-    rows::{self, Reading},
+    rows::{self, Reading, STORED_BYTES, WEIGHTED_BYTES},
     whitening::{self, Family, Whitening, scale_of_size},
 };
 use crate::{
     Result,
     engine::{Engine, Rows},
     model::Counts,
+    polynomial::tilt::are_many,
     sample::projection,
 };
 
@@ -186,7 +186,7 @@ fn needs_spectra(bound: Bound, counts: &Counts) -> bool {
 
 /// Whether the eigenvalues of all groups under all B are more than a choice is worth.
 fn has_many(setup: &RejectionSetup<'_>) -> bool {
-    candidates::are_many(setup.rows.groups().len(), setup.found.spectrum.values.len())
+    are_many(setup.rows.groups().len(), setup.found.spectrum.values.len())
 }
 
 /// The bounds that may cost less than all others, each under its best B, if every group is like one of a few.
@@ -240,14 +240,14 @@ pub(super) fn for_weights(
     };
     if traces == Traces::Cheapest && has_many(setup) && counts.exact().is_some() {
         // As memory is planned.
-        let stored = rows::weighted_bytes(items, setup.dpp.ground().dims_left()).is_some();
+        let stored = rows::stored_bytes(items, setup.dpp.ground().dims_left(), WEIGHTED_BYTES).is_some();
         let reading = if stored { Reading::Stored } else { Reading::Mapped };
         // Parts come in any order.
         return Ok((chosen(Bound::Hadamard, whitening.with_traces(&setup.found), reading), scale));
     }
     let shares = whitening::shares(&setup.found);
     let whitening = whitening.with_spectra(&setup.found, &shares, engine)?;
-    let stored = rows::stored_bytes(items, whitening.rank()).is_some();
+    let stored = rows::stored_bytes(items, whitening.rank(), STORED_BYTES).is_some();
     let reading = if stored { Reading::Stored } else { Reading::Mapped };
     Ok((chosen(Bound::Sequential, whitening, reading), scale))
 }

@@ -32,10 +32,10 @@ use rand::Rng;
 
 pub use bound::Bound;
 pub(super) use candidate::typical;
-pub(super) use candidates::{MANY_CANDIDATES, are_many};
+pub(super) use candidates::MANY_CANDIDATES;
 pub(super) use choice::{Chosen, choose, least_log_bound, operations_with_candidates, weighted_operations};
 pub(super) use inclusion::InclusionSums;
-pub(super) use rows::{STORED_BYTES, WEIGHTED_BYTES};
+pub(super) use rows::{STORED_BYTES, WEIGHTED_BYTES, stored_bytes};
 pub use under_quota::BoundCost;
 pub(super) use under_quota::{Pilot, Rejection, RejectionSetup};
 pub(super) use weighted::WeightedLaw;
@@ -59,6 +59,7 @@ use crate::{
     engine::Engine,
     linalg::span::{Span, log_volume},
     model::{Correction, Fill},
+    polynomial::tilt::are_many,
 };
 
 /// A law that accepts proposals against a bound.

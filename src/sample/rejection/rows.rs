@@ -21,14 +21,9 @@ pub(in crate::sample) const STORED_BYTES: usize = 64 << 20;
 /// … and of those that all weighted draws read, where there are many groups.
 pub(in crate::sample) const WEIGHTED_BYTES: usize = 1 << 30;
 
-/// Bytes of rows that are computed once; `None` if they are too many for that.
-pub(super) fn stored_bytes(items: usize, rank: usize) -> Option<usize> {
-    Some(8 * items * rank).filter(|&bytes| bytes <= STORED_BYTES)
-}
-
-/// The same for weighted draws from many groups.
-pub(super) fn weighted_bytes(items: usize, rank: usize) -> Option<usize> {
-    Some(8 * items * rank).filter(|&bytes| bytes <= WEIGHTED_BYTES)
+/// Bytes of rows that are computed once; `None` if they are more than `most`.
+pub(in crate::sample) fn stored_bytes(items: usize, rank: usize, most: usize) -> Option<usize> {
+    Some(8 * items * rank).filter(|&bytes| bytes <= most)
 }
 
 /// Where the rows v_i come from.
@@ -92,7 +87,7 @@ impl Reading {
     /// The way that suits the size of the rows, which are taken beyond included ones or not.
     pub(super) fn of(rows: &Rows<'_>, beyond: bool, whitening: &Whitening) -> Self {
         let rank = whitening.rank();
-        if stored_bytes(rows.len(), rank).is_some() {
+        if stored_bytes(rows.len(), rank, STORED_BYTES).is_some() {
             Self::Stored
         } else if Self::may_thin(rows, beyond, whitening) && whitening.heavy() <= HEAVY {
             Self::Thinned

@@ -30,6 +30,12 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| format!("'{text}' seconds are too many"))
 }
 
+/// Above 0 and below 1.
+pub(crate) fn probability(text: &str) -> Result<f64, String> {
+    let usable = |number: &f64| *number > 0.0 && *number < 1.0;
+    text.trim().parse().ok().filter(usable).ok_or_else(|| format!("'{text}' is not between 0 and 1"))
+}
+
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     let usable = |number: &f64| number.is_finite() && *number > 0.0;
     text.trim().parse().ok().filter(usable).ok_or_else(|| format!("'{text}' is not a positive number"))

@@ -43,7 +43,9 @@ impl Error {
             | Self::TotalOutsideRanges { .. }
             | Self::DependentItems { .. } => ErrorKind::Infeasible,
             // A question about draws, and no cost of theirs.
-            Self::Estimate(EstimateProblem::TooFewDraws { .. }) => ErrorKind::Input,
+            Self::Estimate(EstimateProblem::TooFewDraws { .. } | EstimateProblem::Confidence { .. }) => {
+                ErrorKind::Input
+            }
             Self::ProposalBudget { .. }
             | Self::RangeProposalBudget { .. }
             | Self::NodeBudget { .. }

@@ -70,8 +70,13 @@ pub(crate) fn transposed_product(columns: &[f64], a: &[f64], w: &mut [f64]) -> f
 fn dot_four<S: Simd>(simd: S, block: &[f64], a: &[f64]) -> [f64; 4] {
     let (left, right) = block.split_at(2 * a.len());
     let ((c0, c1), (c2, c3)) = (left.split_at(a.len()), right.split_at(a.len()));
+    dot_columns(simd, [c0, c1, c2, c3], a)
+}
+
+#[inline(always)]
+pub(super) fn dot_columns<S: Simd>(simd: S, columns: [&[f64]; 4], a: &[f64]) -> [f64; 4] {
     let (a_head, a_tail) = S::as_simd_f64s(a);
-    let [(h0, t0), (h1, t1), (h2, t2), (h3, t3)] = [c0, c1, c2, c3].map(S::as_simd_f64s);
+    let [(h0, t0), (h1, t1), (h2, t2), (h3, t3)] = columns.map(S::as_simd_f64s);
     let mut sums = [simd.splat_f64s(0.0); 4];
     for ((((&a, &x0), &x1), &x2), &x3) in a_head.iter().zip(h0).zip(h1).zip(h2).zip(h3) {
         sums[0] = simd.mul_add_e_f64s(a, x0, sums[0]);
@@ -101,7 +106,7 @@ pub(crate) fn add_scaled(x: &mut [f64], c: f64, y: &[f64]) {
 }
 
 #[inline(always)]
-fn add_scaled_in<S: Simd>(simd: S, x: &mut [f64], c: f64, y: &[f64]) {
+pub(super) fn add_scaled_in<S: Simd>(simd: S, x: &mut [f64], c: f64, y: &[f64]) {
     let ((x_head, x_tail), (y_head, y_tail)) = (S::as_mut_simd_f64s(x), S::as_simd_f64s(y));
     let factor = simd.splat_f64s(c);
     for (x, &y) in x_head.iter_mut().zip(y_head) {

@@ -11,6 +11,7 @@ mod modular_rank;
 mod orthonormal;
 pub(crate) mod span;
 pub(crate) mod thinning;
+pub(crate) mod volume;
 mod triangular;
 
 use faer::{Mat, MatMut, MatRef, Par, Side, c64, linalg::triangular_solve::solve_lower_triangular_in_place};

@@ -7,6 +7,7 @@ mod batches;
 mod count_rule;
 mod dpp;
 mod importance;
+mod interval;
 mod k_dpp;
 mod law;
 pub mod mcmc;
@@ -34,6 +35,7 @@ pub use importance::{
     EstimateOptions, EstimatedInference, ImportanceSampler, TRUSTED_PARETO_K, WeightStatistics,
     WeightedSamples,
 };
+pub use interval::{IntervalOptions, LogInterval};
 pub use memory::{MemoryPlan, MemoryUse};
 pub use options::{DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
 pub use paper::Conditionals;

@@ -68,8 +68,8 @@ fn draws_in_ranges_are_from_the_law() {
         for (shape, Shape { name, quota, .. }) in shapes(case, &partition).into_iter().enumerate() {
             let allowed = |set: &[usize]| quota.allows(&oracle::counts(set, &case.labels, partition.parts()));
             let (law, _) = oracle.law(|_| 1.0, allowed);
-            // One bound of four for each.
-            let bound = Bound::ALL[1 + (at + shape) % 4];
+            // One bound of five for each.
+            let bound = Bound::ALL[1 + (at + shape) % 5];
             let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let sampler = dpp.sampler(options(bound), &Engine::cpu()).unwrap();
             let (p, _) = p_value(&sampler, &law);
@@ -95,7 +95,7 @@ fn draws_given_items_are_from_the_law() {
             if log_share < -20.0 || (at + number) % 3 > 0 {
                 continue;
             }
-            let bound = Bound::ALL[1 + (at / 3 + number) % 4];
+            let bound = Bound::ALL[1 + (at / 3 + number) % 5];
             let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let dpp = conditioned!(model, condition).unwrap();
             let sampler = dpp.sampler(options(bound), &Engine::cpu()).unwrap();

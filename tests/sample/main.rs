@@ -10,6 +10,7 @@
 mod bounds;
 mod clusters;
 mod estimated;
+mod intervals;
 mod known_answers;
 mod negative_controls;
 mod owned;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Estimate, Subset, engine::EngineInfo};
+use partition_dpp::{Estimate, Subset, engine::EngineInfo, sample::LogInterval, watch::Ended};
 
 use crate::{estimates::Draws, input::Explained};
 
@@ -41,5 +41,14 @@ pub(crate) struct Estimated {
     pub(crate) marginals_se: Vec<f64>,
     /// An upper bound of ln Z that is proven.
     pub(crate) log_z_upper: f64,
+    /// An interval of ln Z that is proven, if it is asked for, or why there is none yet.
+    pub(crate) interval: Option<Result<LogInterval, Ended>>,
     pub(crate) draws: Draws,
+}
+
+impl Estimated {
+    /// Why there are fewer draws than asked for.
+    pub(crate) fn ended(&self) -> Option<Ended> {
+        self.draws.ended.or_else(|| self.interval.as_ref()?.as_ref().err().copied())
+    }
 }

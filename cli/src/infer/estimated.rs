@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Engine, Estimate, MonteCarlo, PartitionDpp, Subset, Watch, data::LabelCopies};
+use partition_dpp::{Engine, Error, Estimate, MonteCarlo, PartitionDpp, Subset, Watch, data::LabelCopies};
 
 use super::{
     answer::{Estimated, Inferred},
@@ -25,6 +25,11 @@ pub(super) fn infer(
     let found = sampler.inference(options, watch)?;
     let draws =
         Draws { statistics: found.statistics(), ended: found.ended(), wanted: options.standard_error() };
+    let of_interval = |options| match dpp.log_partition_interval(options, &engine.watched(watch)) {
+        Err(Error::Ended(ended)) => Ok(Err(ended)),
+        found => found.map(Ok),
+    };
+    let interval = arguments.interval().map(of_interval).transpose()?;
     let of_set = |set: &Subset| {
         let log = match copies {
             Some(copies) => found.log_probability_of_items(copies, set),
@@ -44,6 +49,7 @@ pub(super) fn infer(
         estimated: Some(Estimated {
             marginals_se: marginals.standard_error,
             log_z_upper: found.log_upper_bound(),
+            interval,
             draws,
         }),
         engine: found.engine(),

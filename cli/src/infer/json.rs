@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, io::Write};
 
-use partition_dpp::Estimate;
+use partition_dpp::{Estimate, sample::LogInterval};
 use serde::Serialize;
 
 use super::answer::{Estimated, Inferred};
@@ -45,6 +45,8 @@ struct EstimatedAnswer<'a> {
     log_z: f64,
     log_z_se: f64,
     log_z_upper: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_z_interval: Option<LogInterval>,
     marginals: Cow<'a, [f64]>,
     marginals_se: Cow<'a, [f64]>,
     /// `None` for probability zero.
@@ -56,7 +58,7 @@ struct EstimatedAnswer<'a> {
     effective_share: f64,
     /// `None` for equal weights.
     pareto_k: Option<f64>,
-    /// Why draws ended before the standard error wanted, if a limit or Ctrl-C ended them.
+    /// Why draws ended before the standard error or the interval wanted, if a limit or Ctrl-C ended them.
     ended: Option<String>,
     #[serde(flatten)]
     common: Common<'a>,
@@ -126,6 +128,7 @@ impl<'a> EstimatedAnswer<'a> {
             log_z: inferred.log_z.value,
             log_z_se: inferred.log_z.error,
             log_z_upper: estimated.log_z_upper,
+            log_z_interval: estimated.interval.and_then(Result::ok),
             marginals: of_items(&inferred.marginals.value),
             marginals_se: of_items(&estimated.marginals_se),
             log_probs: log_probs(inferred),
@@ -134,7 +137,7 @@ impl<'a> EstimatedAnswer<'a> {
             draws: statistics.draws,
             effective_share: statistics.effective_share,
             pareto_k: statistics.pareto_k,
-            ended: estimated.draws.ended.map(|ended| ended.to_string()),
+            ended: estimated.ended().map(|ended| ended.to_string()),
             common: Common::new(question, inferred),
         }
     }

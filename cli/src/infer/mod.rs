@@ -33,8 +33,7 @@ const ADVICE: &str =
 /// Runs the command.
 pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
-    arguments.estimates.check(arguments.law.quota.is_some())?;
-    arguments.input.refuse_replacing(&[], arguments.sets.as_ref())?;
+    arguments.check()?;
     let watch = interrupt::within(arguments.time_limit);
     let progress = Progress::new(arguments.output.quiet);
     let (limit, used_for) = (Limit::of(None), Use::Products);

@@ -1,7 +1,7 @@
 //! Probabilities of items and sets as text.
 
 use comfy_table::Cell;
-use partition_dpp::Partition;
+use partition_dpp::{Partition, sample::LogInterval};
 
 use super::answer::{Estimated, Inferred};
 use crate::{
@@ -35,11 +35,24 @@ pub(super) fn render(question: &Question<'_>, inferred: &Inferred, quiet: bool) 
 fn normaliser(Inferred { log_z, estimated, .. }: &Inferred) -> String {
     match estimated {
         None => format!("log Z     {:.10} ± {}\n", log_z.value, error(log_z.error)),
-        Some(Estimated { log_z_upper, .. }) => {
+        Some(Estimated { log_z_upper, interval, .. }) => {
             let (value, error) = (log_z.value, error(log_z.error));
-            format!("log Z     {value:.4} ± {error} (standard error), at most {log_z_upper:.4} (proven)\n")
+            let interval = match interval {
+                None => String::new(),
+                Some(Ok(interval)) => of_interval(interval),
+                Some(Err(ended)) => format!("interval  none: {ended}\n"),
+            };
+            format!("log Z     {value:.4} ± {error} (standard error), at most {log_z_upper:.4} (proven)\n{interval}")
         }
     }
+}
+
+/// A proven interval of log Z, as a line.
+fn of_interval(LogInterval { low, high, confidence, acceptances, proposals, .. }: &LogInterval) -> String {
+    format!(
+        "interval  {low:.4} to {high:.4}, which covers log Z with probability {confidence} (proven; {acceptances} of \
+         {proposals} proposals accepted)\n"
+    )
 }
 
 /// The most and the least probable items of positive probability; all of them if they are few.

@@ -124,6 +124,8 @@ pub(crate) enum BoundChoice {
     Block,
     /// Item after item, each beyond the items before.
     Sequential,
+    /// Two halves of the items, each drawn by itself; best for many parts.
+    Halves,
 }
 
 impl From<BoundChoice> for Bound {
@@ -132,6 +134,7 @@ impl From<BoundChoice> for Bound {
             BoundChoice::Auto => Bound::Auto,
             BoundChoice::Tilted => Bound::Tilted,
             BoundChoice::Hadamard => Bound::Hadamard,
+            BoundChoice::Halves => Bound::Halves,
             BoundChoice::Fischer => Bound::Fischer,
             BoundChoice::Block => Bound::Block,
             BoundChoice::Sequential => Bound::Sequential,

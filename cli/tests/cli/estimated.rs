@@ -68,6 +68,14 @@ fn probabilities() {
     assert_eq!(answer["log_probs"][1], json!(null));
     let text = folder.text(&format!("infer {INPUT}"));
     assert!(text.contains("(standard error), at most") && text.contains("draws     "), "{text}");
+    assert_eq!(answer["log_z_interval"], json!(null));
+    let within = format!("infer {INPUT} --within 0.05 --confidence 0.99");
+    let interval = &folder.json(&within)["log_z_interval"];
+    let (low, high) = (number(interval, "low"), number(interval, "high"));
+    assert!(low <= 2.25_f64.ln() && 2.25_f64.ln() <= high && high - low <= 0.1 + 1e-9, "{interval}");
+    assert!(number(interval, "proposals") >= number(interval, "acceptances"), "{interval}");
+    let text = folder.text(&within);
+    assert!(text.contains("which covers log Z with probability 0.99 (proven; "), "{text}");
     let chance = "counts --features pairs.csv --labels ab.csv --quota 1,1";
     let (exact, estimate) = (folder.json(chance), folder.json(&format!("{chance} --method estimated")));
     let off = (number(&exact, "quota_prob") - number(&estimate, "quota_prob")).abs();

@@ -36,6 +36,25 @@ pub enum EstimateProblem {
         /// The most chains.
         limit: usize,
     },
+    /// A probability of covering that is none.
+    #[error("the confidence is {confidence}, and must lie between 0 and 1")]
+    Confidence {
+        /// The confidence asked for.
+        confidence: f64,
+    },
+    /// An interval takes too many proposals.
+    #[error(
+        "so narrow an interval may take {} proposals, {operations:.0e} operations in all; the budget is {budget:.0e}",
+        crate::error::words::large(*proposals, 2)
+    )]
+    IntervalBudget {
+        /// Proposals as predicted.
+        proposals: f64,
+        /// Their operations.
+        operations: f64,
+        /// The budget of operations.
+        budget: f64,
+    },
     /// No cap of the weights leaves as little above it as wanted.
     #[error(
         "a law error of {wanted:.0e} cannot be reached: the weights of draws vary too much for it; ask for a larger one"

@@ -149,7 +149,7 @@ impl ImportanceSampler {
         let allowed = if dpp.counts().exact().is_some() { 0.0 } else { log_tilted - pilot.log_normaliser };
         let of_spectrum = setup.found.spectrum.error * allowed.max(0.0).exp();
         let error = accurate(of_spectrum + of_weights + included.error)?;
-        let log_shift = included.value - setup.correction.least;
+        let log_shift = setup.log_shift();
         let log_bound = if setup.is_best_tilted() {
             log_tilted
         } else {

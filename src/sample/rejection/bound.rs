@@ -45,11 +45,17 @@ pub enum Bound {
     /// Item after item outside the span of those before, in proportion to ‖P_t v_i‖²: Π β_j · Π_t S_{n−t}(Ĝ) / Π κ_l!
     /// with the sum S_r of the r largest eigenvalues (Fan).
     Sequential,
+    /// Π β_j · Z_1 Z_2, the sums of det(V_S V_Sᵀ) over the picks of two halves: each half is drawn exactly, by halves again
+    /// where that is cheaper and else as by Hadamard, and both are accepted against the volume that they span. As every half
+    /// is rejected by itself, k picks take about the root of the proposals of Hadamard. The best for many parts. Under
+    /// ranges, whose counts do not tell what the halves are, this is Hadamard.
+    Halves,
 }
 
 impl Bound {
     /// All but [`Bound::Auto`].
-    pub const ALL: [Self; 5] = [Self::Tilted, Self::Hadamard, Self::Fischer, Self::Block, Self::Sequential];
+    pub const ALL: [Self; 6] =
+        [Self::Tilted, Self::Hadamard, Self::Fischer, Self::Block, Self::Sequential, Self::Halves];
 }
 
 impl fmt::Display for Bound {
@@ -61,6 +67,7 @@ impl fmt::Display for Bound {
             Bound::Fischer => "fischer",
             Bound::Block => "block",
             Bound::Sequential => "sequential",
+            Bound::Halves => "halves",
         })
     }
 }

@@ -3,6 +3,8 @@
 use rand::{Rng, RngExt};
 
 use super::{
+    BoundedLaw,
+    halves::{Half, Halves},
     item_table::ItemTable,
     part_law::{PartLaw, PartScratch, Way},
     rows::WhitenedRows,
@@ -53,6 +55,9 @@ pub(super) trait Chance {
         items: &mut Vec<u32>,
         keep: impl FnMut(&[u32]) -> f64,
     ) -> bool;
+
+    /// Items of these groups with probability det(V_S V_Sᵀ) over its sum.
+    fn half(&mut self, law: &BoundedLaw, half: &Halves, groups: &[usize], drawn: &mut Half) -> bool;
 }
 
 /// Choices by a generator of random numbers; `go_on` ends them early.
@@ -179,6 +184,15 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
             }
             let probability = keep(&items[start..]);
             if self.coin(probability) {
+                return true;
+            }
+        }
+        false
+    }
+    fn half(&mut self, law: &BoundedLaw, half: &Halves, groups: &[usize], drawn: &mut Half) -> bool {
+        while (self.go_on)() {
+            drawn.clear(law.rows.rank(), law.picks.len());
+            if law.in_halves(half, groups, self, drawn) {
                 return true;
             }
         }

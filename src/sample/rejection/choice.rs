@@ -118,9 +118,12 @@ type Tried = (Bound, Whitening, f64);
 
 /// Every finite bound asked for under every B, but for those that are predicted to be worth no set-up.
 fn tried(setup: &RejectionSetup<'_>, asked: Bound, engine: &Engine) -> Result<Vec<Tried>> {
+    // Halves are made of independent items.
+    let asked = if asked == Bound::Halves { Bound::Hadamard } else { asked };
     let asked: Vec<Bound> = Bound::ALL
         .into_iter()
-        .filter(|&bound| bound != Bound::Tilted && (asked == Bound::Auto || bound == asked))
+        .filter(|bound| !matches!(bound, Bound::Tilted | Bound::Halves))
+        .filter(|&bound| asked == Bound::Auto || bound == asked)
         .collect();
     let of = |family| Whitening::of(&setup.found, (scale(setup), family));
     let mut all = Vec::new();
@@ -347,6 +350,8 @@ pub(super) fn of_family(
     (family, reading): (Family, Reading),
 ) -> Result<Chosen> {
     let RejectionSetup { dpp, found, correction, .. } = setup;
+    // Halves are made of independent items.
+    let bound = if bound == Bound::Halves { Bound::Hadamard } else { bound };
     let counts = dpp.counts();
     let shares = whitening::shares(found);
     let whitening =

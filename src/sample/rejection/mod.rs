@@ -9,6 +9,7 @@ mod chance;
 mod choice;
 mod count_law;
 mod elementary;
+mod halves;
 mod inclusion;
 mod item_table;
 mod one_by_one;
@@ -45,6 +46,7 @@ use chance::Drawn;
 use choice::Traces;
 use count_law::CountLaw;
 use elementary::ElementaryTable;
+use halves::Halves;
 use part_law::{Part, PartLaw, PartScratch};
 use proposal::Buffers;
 use rows::{Reading, WhitenedRows};
@@ -68,6 +70,10 @@ pub(crate) struct BoundedLaw {
     bound: Bound,
     rows: WhitenedRows,
     counts: CountLaw,
+    /// The groups of all picks, for proposals in halves; …
+    picks: Vec<usize>,
+    /// … which are made so, if at all, like this.
+    halves: Option<Halves>,
     /// The k-DPPs of groups; `None` where single items do.
     parts: Vec<Option<PartLaw>>,
     /// Ĝ_l in the coordinates of the rows; none if traces are estimated.
@@ -152,6 +158,8 @@ impl BoundedLaw {
             bound,
             rows: whitened,
             counts,
+            picks: Vec::new(),
+            halves: None,
             parts,
             grams,
             candidates: None,

@@ -1,7 +1,9 @@
 //! Choices of sequential draws other than by a generator.
 
 use super::{
+    BoundedLaw,
     chance::{Chance, Of, chosen_of_all},
+    halves::{Half, Halves},
     item_table::ItemTable,
 };
 use crate::{
@@ -48,6 +50,10 @@ impl<P: Picks> Chance for OneByOne<P> {
         _: &mut Vec<u32>,
         _: impl FnMut(&[u32]) -> f64,
     ) -> bool {
+        unreachable!("items are picked one by one")
+    }
+
+    fn half(&mut self, _: &BoundedLaw, _: &Halves, _: &[usize], _: &mut Half) -> bool {
         unreachable!("items are picked one by one")
     }
 }

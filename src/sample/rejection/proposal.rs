@@ -1,6 +1,6 @@
 //! One proposal, and whether it is accepted.
 
-use super::{Bound, BoundedLaw, chance::Chance, outside::Outside, rows::RowScratch};
+use super::{Bound, BoundedLaw, chance::Chance, halves::Half, outside::Outside, rows::RowScratch};
 use crate::linalg::span::Span;
 
 /// Buffers of one draw, reused over its proposals.
@@ -19,6 +19,7 @@ pub(super) struct Buffers {
     /// Those of candidates.
     pub(super) rows: Vec<f64>,
     outside: Outside,
+    pub(super) halves: Half,
     /// Σ ‖v‖² / ‖P v‖² over the items picked one by one.
     pub(super) amplification: f64,
     /// The relative variances of what candidates have outside the span, over all picks.
@@ -43,6 +44,20 @@ impl BoundedLaw {
     /// Proposals end as soon as a factor of the acceptance rejects them. A factor may exceed 1 by rounding.
     pub(super) fn propose(&self, chance: &mut impl Chance, buffers: &mut Buffers) -> bool {
         buffers.clear(self.rows.rank());
+        let admitted = match &self.halves {
+            Some(halves) => self.both_halves(halves, chance, buffers),
+            None => self.by_parts(chance, buffers),
+        };
+        if !admitted {
+            return false;
+        }
+        let of_span = self.log_det_of_span(&buffers.span) - self.log_products[buffers.items.len()];
+        let log = of_span + self.log_of_fill(&buffers.items);
+        log >= 0.0 || chance.coin(log.exp())
+    }
+
+    /// One part after another.
+    fn by_parts(&self, chance: &mut impl Chance, buffers: &mut Buffers) -> bool {
         let mut t = 0;
         for (place, &group) in self.counts.order().iter().enumerate() {
             let count = match self.counts.only(place, t) {
@@ -65,9 +80,7 @@ impl BoundedLaw {
             }
             t += count;
         }
-        let of_span = self.log_det_of_span(&buffers.span) - self.log_products[t];
-        let log = of_span + self.log_of_fill(&buffers.items);
-        log >= 0.0 || chance.coin(log.exp())
+        true
     }
 
     /// Independent items, accepted against the volume that they add:

@@ -232,6 +232,22 @@ impl WhitenedRows {
         }
     }
 
+    /// The row at a position of a group's table: where it is stored, or else in `row`.
+    #[inline]
+    pub(super) fn row<'r>(
+        &'r self,
+        group: usize,
+        position: u32,
+        scratch: &mut RowScratch,
+        row: &'r mut [f64],
+    ) -> &'r [f64] {
+        if let Source::Stored(rows) = &self.source {
+            return &rows[(self.starts[group] + position as usize) * self.rank..][..self.rank];
+        }
+        self.compute(group, self.tables[group].item(position), scratch, row);
+        row
+    }
+
     /// Writes the rows at some positions of a group's table, one after another.
     pub(super) fn read_all(
         &self,

@@ -1,5 +1,6 @@
 //! Proposals by summing over all that can happen, without drawing.
 
+mod halves;
 mod inequalities;
 mod weighted;
 
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use super::{
     chance::{Chance, Of},
     choice::of_family,
+    halves::Half,
     item_table::ItemTable,
     rows::RowScratch,
     whitening::Family,
@@ -112,6 +114,19 @@ impl Chance for Paths {
         }
         let taken = self.take(&kept.iter().map(|kept| kept / sum).collect::<Vec<_>>());
         items.extend(&sets[taken].0);
+        true
+    }
+
+    fn half(&mut self, law: &BoundedLaw, _: &Halves, groups: &[usize], drawn: &mut Half) -> bool {
+        let mut all = vec![Vec::new()];
+        for &group in groups {
+            let len = u32::try_from(law.rows.table(group).len()).unwrap();
+            all = all.iter().flat_map(|picks| (0..len).map(move |pick| [&picks[..], &[pick]].concat())).collect();
+        }
+        let volumes: Vec<f64> = all.iter().map(|picks| law.add_picks(groups, picks, drawn)).collect();
+        let sum: f64 = volumes.iter().sum();
+        let taken = self.take(&volumes.iter().map(|volume| volume / sum).collect::<Vec<_>>());
+        law.add_picks(groups, &all[taken], drawn);
         true
     }
 }

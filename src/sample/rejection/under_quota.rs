@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use super::{Bound, BoundedLaw, Chosen, WeightedLaw, choose};
+use super::{Bound, BoundedLaw, Chosen, WeightedLaw, choose, halves::Halves};
 use crate::{
     Error, PartitionDpp, Result,
     engine::{Engine, Rows},
@@ -22,6 +22,9 @@ use crate::{
 const PILOT: usize = 64;
 const TASKS: usize = 8;
 
+/// How many times less proposals in halves must be predicted to take.
+const GAIN: f64 = 1.5;
+
 /// A law that draws by rejection.
 #[derive(Debug)]
 pub(crate) struct Rejection {
@@ -31,6 +34,8 @@ pub(crate) struct Rejection {
     /// All bounds that were considered; the first is used.
     bounds: Vec<BoundCost>,
     tilt: Option<Vec<f64>>,
+    /// ln of the bound of Z that proposals are accepted against; with halves, that at once.
+    log_bound: f64,
     /// Whether no other coordinates of the rows would lower the error of the law.
     is_settled: bool,
 }
@@ -130,6 +135,29 @@ impl Rejection {
         if let Way::Tilted(law) = &mut self.way { Some(law) } else { None }
     }
 
+    /// ln W, whose product with the acceptance is Z; with halves, with that of each of them, too.
+    pub(in crate::sample) fn log_bound(&self) -> f64 {
+        self.log_bound
+    }
+
+    /// The number of halves of proposals, and of their halves.
+    pub(in crate::sample) fn halves_below(&self) -> usize {
+        if let Way::Bounded(law) = &self.way { law.halves_below().len() } else { 0 }
+    }
+
+    /// Attempts of the half with a number from 1 on until one is accepted; 0 is the law itself.
+    pub(in crate::sample) fn accept<R: Rng + ?Sized>(
+        &self,
+        number: usize,
+        rng: &mut R,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<()> {
+        match &self.way {
+            Way::Bounded(law) if number > 0 => law.accept_half(number - 1, rng, attempts),
+            _ => self.sample(rng, attempts).map(|_| ()),
+        }
+    }
+
     /// Draws proposals until one is accepted.
     pub(crate) fn sample<R: Rng + ?Sized>(
         &self,
@@ -156,6 +184,11 @@ impl<'q> RejectionSetup<'q> {
         Ok(Self { dpp, rows, found: Arc::new(found), correction, fill })
     }
 
+    /// ln Z less what bounds and weights have for it.
+    pub(in crate::sample) fn log_shift(&self) -> f64 {
+        self.dpp.ground().log_det_included().value - self.correction.least
+    }
+
     fn answer(self, options: SamplerOptions, engine: &Engine) -> Result<(Rejection, f64)> {
         let Self { dpp, rows, found, correction, .. } = &self;
         let log_tilted = self.log_tilted()?;
@@ -170,41 +203,49 @@ impl<'q> RejectionSetup<'q> {
         };
         chosen.sort_by(|a, b| a.log_cost().total_cmp(&b.log_cost()));
         let log_cost = log_tilted + operations.ln();
-        let of = |chosen: &Chosen, proposals: f64| BoundCost {
-            bound: chosen.bound,
-            proposals,
-            operations: chosen.operations,
-        };
         let first = chosen.first().filter(|first| asked != Bound::Auto || first.log_cost() < log_cost);
         let bounded = match first.map(|first| self.bounded(first.clone(), options, engine)) {
             // Eigenvectors manage where rows are nearly dependent, or too small for squares.
             Some(Err(Error::IllConditioned { .. })) if asked == Bound::Auto => None,
-            Some(Ok((_, error, _))) if asked == Bound::Auto && error > options.law_error => None,
+            Some(Ok(bounded)) if asked == Bound::Auto && bounded.error(found) > options.law_error => None,
             bounded => bounded.transpose()?,
         };
         let tilt = spectral::tilt_of(dpp, spectral::log_weights(found, rows));
-        if let Some((law, error, proposals)) = bounded {
-            let relative = |log: f64| (log - law.log_bound()).exp() * proposals;
-            let mut bounds: Vec<_> =
-                chosen.iter().map(|other| of(other, relative(other.log_bound))).collect();
+        if let Some(bounded) = bounded {
+            let log_draw = bounded.law.log_bound() - bounded.proposals.ln();
+            let of = |(bound, operations, log_bound): (Bound, f64, f64)| BoundCost {
+                bound,
+                proposals: (log_bound - log_draw).exp(),
+                operations,
+            };
+            let (bounded, halves) = self.in_halves(bounded, asked, &chosen, options, engine)?;
+            let of_chosen = chosen.iter().map(|chosen| of((chosen.bound, chosen.operations, chosen.log_bound)));
+            let mut bounds: Vec<_> = halves.into_iter().chain(of_chosen).collect();
             if asked == Bound::Auto {
-                bounds.push(BoundCost { proposals: relative(log_tilted), ..tilted });
+                bounds.push(of((Bound::Tilted, operations, log_tilted)));
             }
             let of_fill = self.fill.as_ref().map_or(0.0, |fill| fill.least_log_acceptance());
-            let log_acceptance = acceptance.ln() + of_fill + log_tilted - law.log_bound();
+            let log_acceptance = acceptance.ln() + of_fill + log_tilted - bounded.law.log_bound();
             let acceptance_bound = log_acceptance.exp().min(1.0);
-            let way = Way::Bounded(law);
-            return Ok((Rejection { way, acceptance_bound, bounds, tilt, is_settled: false }, error));
+            let error = accurate(bounded.error(found))?;
+            let log_bound = self.log_shift() + bounded.law.log_bound();
+            let way = Way::Bounded(bounded.law);
+            let law = Rejection { way, acceptance_bound, bounds, tilt, log_bound, is_settled: false };
+            return Ok((law, error));
         }
         let how = (options.projection, options.proposal_budget);
         let (law, error) = SpectralLaw::under_quota(&self, acceptance, how, engine)?;
         let (acceptance_bound, proposals) = (law.acceptance_bound(), law.proposals());
-        let relative = |log: f64| (log - log_tilted).exp() * proposals;
         let mut bounds = vec![BoundCost { proposals, ..tilted }];
-        bounds.extend(chosen.iter().map(|other| of(other, relative(other.log_bound))));
+        bounds.extend(chosen.iter().map(|other| BoundCost {
+            bound: other.bound,
+            proposals: (other.log_bound - log_tilted).exp() * proposals,
+            operations: other.operations,
+        }));
         // What is left of the error is that of products with rows, over the acceptance.
         let is_settled = found.is_at_rounding(spectral::expected_size(dpp, found));
-        Ok((Rejection { way: Way::Tilted(law), acceptance_bound, bounds, tilt, is_settled }, error))
+        let (way, log_bound) = (Way::Tilted(law), self.log_shift() + log_tilted);
+        Ok((Rejection { way, acceptance_bound, bounds, tilt, log_bound, is_settled }, error))
     }
 
     /// Whether the tilted bound is best in any case: with one part nothing is rejected, and eigenvalues of single parts are not
@@ -229,25 +270,74 @@ impl<'q> RejectionSetup<'q> {
         Ok((self.log_tilted()? - Pilot::of(law.law(), engine)?.log_normaliser).exp().max(1.0))
     }
 
-    /// The law under a chosen bound, its error, and the proposals per draw.
+    /// The law under a chosen bound.
     pub(in crate::sample) fn bounded(
         &self,
         chosen: Chosen,
         options: SamplerOptions,
         engine: &Engine,
-    ) -> Result<(BoundedLaw, f64, f64)> {
-        let law = BoundedLaw::new(self, chosen, options.projection, engine)?;
+    ) -> Result<Bounded> {
+        let mut law = BoundedLaw::new(self, chosen, options.projection, engine)?;
+        law.note_picks();
         let pilot = Pilot::of(&law, engine)?;
         let proposals = (law.log_bound() - pilot.log_normaliser).exp().max(1.0);
-        let [of_factor, of_parts] = law.rounding();
+        Ok(Bounded { law, pilot, proposals })
+    }
+
+    /// The law with proposals in halves, and what they cost, if they are asked for or cost less than the law has so far.
+    fn in_halves(
+        &self,
+        bounded: Bounded,
+        asked: Bound,
+        chosen: &[Chosen],
+        options: SamplerOptions,
+        engine: &Engine,
+    ) -> Result<(Bounded, Option<BoundCost>)> {
+        let by_items = chosen.iter().find(|chosen| chosen.bound == Bound::Hadamard);
+        let (Some(by_items), Some(first)) = (by_items, chosen.first()) else { return Ok((bounded, None)) };
+        let size = self.dpp.counts().exact().map_or(0, |counts| counts.iter().sum());
+        if size < 2 || !matches!(asked, Bound::Auto | Bound::Halves) || !bounded.proposals.is_finite() {
+            return Ok((bounded, None));
+        }
+        let proposals = (by_items.log_bound - bounded.law.log_bound()).exp() * bounded.proposals;
+        let (halves, cost) =
+            Halves::best(size, proposals, by_items.whitening.rank(), bounded.law.rows.read_operations());
+        if asked == Bound::Auto && GAIN * cost.cost() > bounded.proposals * first.operations {
+            return Ok((bounded, None));
+        }
+        let mut bounded = match first.bound {
+            Bound::Hadamard => bounded,
+            _ => self.bounded(by_items.clone(), options, engine)?,
+        };
+        bounded.law.halves = Some(halves);
+        let proposals = bounded.pilot.log_above.exp().max(1.0);
+        Ok((bounded, Some(BoundCost { proposals, ..cost })))
+    }
+}
+
+/// A law under a bound.
+#[derive(Debug)]
+pub(in crate::sample) struct Bounded {
+    pub(super) law: BoundedLaw,
+    pilot: Pilot,
+    /// Proposals per draw by the bound of the law.
+    pub(super) proposals: f64,
+}
+
+impl Bounded {
+    /// Total variation error of the law.
+    pub(super) fn error(&self, found: &TiltedSpectrum) -> f64 {
+        let Self { law, pilot, proposals } = self;
+        let ([of_factor, of_parts], depth) = (law.rounding(), law.halves.as_ref().map_or(0, Halves::depth));
         // What is accepted has the relative errors of its own factors; what ends at rounding may be as much of the bound.
         let of_ends = if pilot.has_dead_ends { of_factor * proposals } else { 0.0 };
-        let error = self.found.spectrum.error + of_factor * pilot.amplification + of_parts + of_ends;
-        Ok((law, accurate(error)?, proposals))
+        let of_factors = of_factor * pilot.amplification + of_ends;
+        found.spectrum.error + of_factors * (1 + depth) as f64 + of_parts
     }
 }
 
 /// What weighted sequential draws tell of a law.
+#[derive(Debug)]
 pub(in crate::sample) struct Pilot {
     /// ln of the normaliser, estimated by the mean of the weights.
     pub(in crate::sample) log_normaliser: f64,
@@ -255,6 +345,8 @@ pub(in crate::sample) struct Pilot {
     pub(in crate::sample) amplification: f64,
     /// Whether some draws found nothing left to pick.
     has_dead_ends: bool,
+    /// ln of the proposals of two halves per draw.
+    log_above: f64,
 }
 
 impl Pilot {
@@ -264,6 +356,7 @@ impl Pilot {
         let drawn = law.weigh_many((0..TASKS, PILOT / TASKS), 0, engine)?;
         let sum = log_sum(&drawn.iter().map(|weighed| weighed.log).collect::<Vec<_>>());
         let alive = || drawn.iter().filter(|weighed| weighed.log.is_finite());
+        let above: Vec<f64> = drawn.iter().map(|weighed| weighed.log + weighed.above).collect();
         // A weight of zero within f64 may come with an infinite amplification.
         let weighed = drawn.iter().map(|weighed| ((weighed.log - sum).exp(), weighed.amplification));
         let weighed = weighed.filter(|(weight, _)| *weight > 0.0);
@@ -272,6 +365,7 @@ impl Pilot {
             log_normaliser: sum - (PILOT as f64).ln(),
             amplification: if sum.is_finite() { amplified } else { f64::INFINITY },
             has_dead_ends: alive().count() < drawn.len(),
+            log_above: log_sum(&above) - sum,
         })
     }
 }

@@ -63,6 +63,8 @@ pub(in crate::sample) struct Weighed {
     pub(in crate::sample) amplification: f64,
     /// What estimated traces add to the variance of ln w, times the candidates of a pick.
     pub(super) spread: f64,
+    /// ln of what proposals of two halves are above the law here; −∞ where nobody asks.
+    pub(super) above: f64,
 }
 
 impl WeightedLaw {
@@ -264,7 +266,9 @@ impl BoundedLaw {
         let BoundedScratch { buffers, parts } = scratch;
         let mut chance = Drawn { rng, scratch: parts, go_on };
         let log = self.log_weight(&mut chance, buffers);
-        Weighed { log, amplification: buffers.amplification, spread: buffers.spread }
+        let is_asked = log.is_finite() && !self.picks.is_empty();
+        let above = if is_asked { self.log_above(&self.picks, buffers) } else { f64::NEG_INFINITY };
+        Weighed { log, amplification: buffers.amplification, spread: buffers.spread, above }
     }
 
     /// ln of the weight of one sequential draw, whose items are in the buffers.

@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng, seq::index};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::SamplerOptions;
+use crate::{SamplerOptions, estimate::accurate};
 
 /// What a set loses where factors exceed 1 may be so many times the error that the law states.
 const ROUNDING: f64 = 4.0;
@@ -119,6 +119,11 @@ impl Chance for Uniform {
             !factor.is_nan() && self.see(factor)
         }
     }
+
+    fn half(&mut self, law: &BoundedLaw, half: &Halves, groups: &[usize], drawn: &mut Half) -> bool {
+        drawn.clear(law.rows.rank(), law.picks.len());
+        law.in_halves(half, groups, self, drawn)
+    }
 }
 
 /// What is done to a row.
@@ -214,10 +219,14 @@ fn assert_is_kept(
     seed: u64,
 ) -> std::result::Result<bool, TestCaseError> {
     let Ok(chosen) = of_family(setup, bound, choice) else { return Ok(false) };
-    let Ok((law, error, proposals)) = setup.bounded(chosen, SamplerOptions::default(), Engine::host()) else {
+    let Ok(mut bounded) = setup.bounded(chosen, SamplerOptions::default(), Engine::host()) else {
         return Ok(false);
     };
-    let lost = lost(&law, seed) * proposals;
+    if bound == Bound::Halves && !bounded.law.picks.is_empty() {
+        bounded.law.halves = Some(Halves::of_one_each(bounded.law.picks.len()));
+    }
+    let Ok(error) = accurate(bounded.error(&setup.found)) else { return Ok(false) };
+    let lost = lost(&bounded.law, seed) * bounded.proposals;
     prop_assert!(
         lost <= ROUNDING * error,
         "{bound}, {choice:?}: a set loses {lost:.1e}, the law states {error:.1e}"

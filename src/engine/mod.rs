@@ -151,6 +151,11 @@ impl Engine {
         known.map_or_else(|| self.verbs.part_grams(rows, map), Ok)
     }
 
+    /// Whether something is known of rows that may be elsewhere.
+    pub(crate) fn knows_rows(&self) -> bool {
+        self.apart().0.known.is_some()
+    }
+
     /// Upper bounds of the verb `row_forms` that are known without a pass over the rows.
     pub(crate) fn known_bounds(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Option<Vec<f64>> {
         let (engine, _) = self.apart();

@@ -11,8 +11,8 @@ mod modular_rank;
 mod orthonormal;
 pub(crate) mod span;
 pub(crate) mod thinning;
-pub(crate) mod volume;
 mod triangular;
+pub(crate) mod volume;
 
 use faer::{Mat, MatMut, MatRef, Par, Side, c64, linalg::triangular_solve::solve_lower_triangular_in_place};
 

@@ -5,6 +5,7 @@ mod conditional_bernoulli;
 mod count_laws;
 pub(crate) mod fixed_size;
 pub(crate) mod generating_function;
+pub(crate) mod gram;
 mod paper;
 pub(crate) mod poisson_binomial;
 pub(crate) mod spectrum;

@@ -8,7 +8,7 @@ use crate::{
     engine::cpu_pass_bytes,
     model::{GroundSet, PartKDpp},
     parallel::threads,
-    polynomial::tilt::are_many,
+    polynomial::{gram::keeps_rows, tilt::are_many},
 };
 
 /// The most bytes that a sampler on the CPU holds, including set-up but not features that stay in their files.
@@ -73,7 +73,7 @@ impl MemoryPlan {
             projection::table_bytes(way, items as f64, features.dims() as f64, rank as f64, size as f64);
         let mut plan = Self { mapped, uses: Vec::new() };
         plan.add("features", held);
-        plan.add(SET_UP, cpu_pass_bytes(features.dims(), groups, threads()));
+        plan.add(SET_UP, set_up_bytes(features.dims(), [items, groups]));
         plan.add(TABLES, tables);
         plan
     }
@@ -121,6 +121,14 @@ impl fmt::Display for MemoryPlan {
 const SET_UP: &str = "set-up";
 const TABLES: &str = "tables of items";
 const SUMS: &str = "sums of qualities";
+/// Bytes of Gram matrices of some groups, or of the rows that take their place and of their images.
+fn set_up_bytes(dims: usize, [items, groups]: [usize; 2]) -> u64 {
+    if keeps_rows(items, groups, dims) {
+        return cpu_pass_bytes(dims, 1, threads()) + (16 * items * dims) as u64;
+    }
+    cpu_pass_bytes(dims, groups, threads())
+}
+
 /// Bytes of a partition per item: its part, and its entry in the list of the part.
 const PARTITION_BYTES: usize = 8;
 

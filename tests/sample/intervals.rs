@@ -3,7 +3,7 @@
 use oracles::{Case, enumerable_cases, oracle, ranges::shapes};
 use partition_dpp::{
     Engine, Error, Features, Partition, PartitionDpp, Quota,
-    error::{EstimateProblem, ErrorKind},
+    error::{ErrorKind, EstimateProblem},
     sample::{IntervalOptions, LogInterval},
 };
 
@@ -18,7 +18,10 @@ fn models() -> Vec<(PartitionDpp, f64)> {
         let exact = Quota::new(&partition, case.quota.iter().copied()).unwrap();
         let ranges = shapes(case, &partition).into_iter().map(|shape| shape.quota);
         for quota in [exact].into_iter().chain(ranges.take(2)) {
-            all.push((PartitionDpp::new(&case.features(), &partition, &quota).unwrap(), log_z(case, &partition, &quota)));
+            all.push((
+                PartitionDpp::new(&case.features(), &partition, &quota).unwrap(),
+                log_z(case, &partition, &quota),
+            ));
         }
     }
     all
@@ -78,6 +81,9 @@ fn what_cannot_be_had_is_refused() {
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let known = dpp.including(&[0, 1]).unwrap().log_partition_interval(narrow, &Engine::cpu()).unwrap();
-    assert!(known.low <= 36_f64.ln() && 36_f64.ln() <= known.high && known.high - known.low < 1e-12, "{known:?}");
+    assert!(
+        known.low <= 36_f64.ln() && 36_f64.ln() <= known.high && known.high - known.low < 1e-12,
+        "{known:?}"
+    );
     assert_eq!(known.proposals, 0);
 }

@@ -46,7 +46,7 @@ struct EstimatedAnswer<'a> {
     log_z_se: f64,
     log_z_upper: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    log_z_interval: Option<LogInterval>,
+    log_z_interval: Option<Interval>,
     marginals: Cow<'a, [f64]>,
     marginals_se: Cow<'a, [f64]>,
     /// `None` for probability zero.
@@ -62,6 +62,22 @@ struct EstimatedAnswer<'a> {
     ended: Option<String>,
     #[serde(flatten)]
     common: Common<'a>,
+}
+
+/// An interval of log Z that is proven.
+#[derive(Serialize)]
+struct Interval {
+    low: f64,
+    high: f64,
+    confidence: f64,
+    acceptances: u64,
+    proposals: u64,
+}
+
+impl From<LogInterval> for Interval {
+    fn from(LogInterval { low, high, confidence, acceptances, proposals, .. }: LogInterval) -> Self {
+        Self { low, high, confidence, acceptances, proposals }
+    }
 }
 
 /// What both have.
@@ -128,7 +144,7 @@ impl<'a> EstimatedAnswer<'a> {
             log_z: inferred.log_z.value,
             log_z_se: inferred.log_z.error,
             log_z_upper: estimated.log_z_upper,
-            log_z_interval: estimated.interval.and_then(Result::ok),
+            log_z_interval: estimated.interval.and_then(Result::ok).map(Interval::from),
             marginals: of_items(&inferred.marginals.value),
             marginals_se: of_items(&estimated.marginals_se),
             log_probs: log_probs(inferred),

@@ -42,7 +42,9 @@ fn normaliser(Inferred { log_z, estimated, .. }: &Inferred) -> String {
                 Some(Ok(interval)) => of_interval(interval),
                 Some(Err(ended)) => format!("interval  none: {ended}\n"),
             };
-            format!("log Z     {value:.4} ± {error} (standard error), at most {log_z_upper:.4} (proven)\n{interval}")
+            format!(
+                "log Z     {value:.4} ± {error} (standard error), at most {log_z_upper:.4} (proven)\n{interval}"
+            )
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Tilts and eigenvectors of the laws.
 
-use faer::Mat;
-
 use super::{SETTLED, SETTLED_OF_MANY, Spectrum, TiltedSpectrum, UNUSED};
 use crate::{
     Result,
@@ -10,6 +8,7 @@ use crate::{
     model::GroundSet,
     polynomial::{
         ConditionalBernoulli,
+        gram::Gram,
         tilt::{Tilt, homogeneous_tilt},
     },
 };
@@ -61,7 +60,7 @@ impl TiltedSpectrum {
         rows: &Rows<'_>,
         ground: &GroundSet,
         total: Option<usize>,
-        tilt: impl Fn(&[Mat<f64>], &[f64]) -> Result<Tilt>,
+        tilt: impl Fn(&[Gram], &[f64]) -> Result<Tilt>,
     ) -> Result<Self> {
         // Rows are scaled by s_l, so weights e^w of scaled rows are e^(w + 2 ln s_l) of the rows as given.
         let offsets: Vec<f64> = rows.scales().iter().map(|scale| -2.0 * scale.ln()).collect();

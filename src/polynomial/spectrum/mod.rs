@@ -4,6 +4,8 @@ mod laws;
 mod rounding;
 mod under_quota;
 
+use std::sync::OnceLock;
+
 use faer::Mat;
 
 pub(crate) use laws::keep_probabilities;
@@ -13,10 +15,13 @@ use crate::{
     Result,
     engine::{Engine, RowMap, Rows, in_double},
     estimate::accurate,
-    linalg::{self, Grading},
+    linalg::{self, Grading, kernels::dot},
     model::GroundSet,
     parallel::map_ordered,
-    polynomial::tilt::{Tilt, are_many, inner_product, weighted_gram},
+    polynomial::{
+        gram::{Gram, Summand},
+        tilt::{Tilt, are_many, weighted_gram},
+    },
 };
 
 /// Eigenvectors are dropped if all draws together use them with at most this probability.
@@ -49,11 +54,12 @@ pub(crate) struct TiltedSpectrum {
     pub(crate) tilt: Tilt,
     pub(crate) spectrum: Spectrum,
     /// Gram matrices of the groups with weight 1, in some coordinates, …
-    grams: Vec<Mat<f64>>,
+    grams: Vec<Gram>,
     /// … their weights, …
     log_weights: Vec<f64>,
     /// … and the map from those coordinates to whitened ones; none if they are these, and maybe more.
     whitener: Option<Mat<f64>>,
+    diagonals: OnceLock<Option<Vec<Vec<f64>>>>,
 }
 
 impl TiltedSpectrum {
@@ -65,13 +71,12 @@ impl TiltedSpectrum {
 
     /// That of one group.
     pub(crate) fn share(&self, group: usize) -> Mat<f64> {
-        let weight = faer::Scale(self.log_weights[group].exp());
-        let gram = &self.grams[group];
+        let (gram, weight) = (&self.grams[group], self.log_weights[group].exp());
         if let Some(whitener) = &self.whitener {
-            return whitener.transpose() * ((gram * whitener) * weight);
+            return gram.turned(whitener, weight);
         }
         let rank = self.spectrum.values.len();
-        gram.submatrix(0, 0, rank, rank) * weight
+        gram.matrix().submatrix(0, 0, rank, rank) * faer::Scale(weight)
     }
 
     /// Number of groups.
@@ -82,6 +87,10 @@ impl TiltedSpectrum {
     /// tr(D share D) of every group for a diagonal D, without the shares.
     pub(crate) fn traces(&self, sizes: &[f64]) -> Vec<f64> {
         let squares: Vec<f64> = sizes.iter().map(|size| size * size).collect();
+        if let Some(diagonals) = self.diagonals() {
+            let of = |(diagonal, t): (&Vec<f64>, &f64)| t.exp() * dot(diagonal, &squares);
+            return diagonals.iter().zip(&self.log_weights).map(of).collect();
+        }
         let form = self
             .whitener
             .as_ref()
@@ -89,11 +98,24 @@ impl TiltedSpectrum {
         map_ordered(self.groups(), |group| {
             let (gram, weight) = (&self.grams[group], self.log_weights[group].exp());
             let sum = match &form {
-                Some(form) => inner_product(gram.as_ref(), form.as_ref()),
-                None => squares.iter().enumerate().map(|(j, square)| square * gram[(j, j)]).sum(),
+                Some(form) => gram.product(form),
+                None => squares.iter().zip(gram.diagonal()).map(|(square, own)| square * own).sum(),
             };
             weight * sum
         })
+    }
+
+    /// The diagonals of all shares at weight 1 where rows are kept: products with these are made once.
+    fn diagonals(&self) -> Option<&Vec<Vec<f64>>> {
+        let whitener = self.whitener.as_ref()?;
+        let of = |group: usize| self.grams[group].turned_diagonal(whitener);
+        let all = || map_ordered(self.groups(), of).into_iter().collect();
+        self.diagonals.get_or_init(all).as_ref()
+    }
+
+    /// Whether the groups' rows are kept in place of their Gram matrices.
+    pub(crate) fn keeps_rows(&self) -> bool {
+        self.grams.iter().any(|gram| matches!(gram, Gram::Rows(_)))
     }
 
     /// Whether the error is no more than a few times what rounding costs in any coordinates, for sets of this size.
@@ -105,9 +127,9 @@ impl TiltedSpectrum {
     }
 
     /// The result, from Gram matrices in whitened coordinates.
-    fn measured(tilt: Tilt, spectrum: Spectrum, whitened: Vec<Mat<f64>>) -> Self {
-        let log_weights = vec![0.0; whitened.len()];
-        Self { tilt, spectrum, grams: whitened, log_weights, whitener: None }
+    fn measured(tilt: Tilt, spectrum: Spectrum, whitened: Vec<Gram>) -> Self {
+        let (log_weights, diagonals) = (vec![0.0; whitened.len()], OnceLock::new());
+        Self { tilt, spectrum, grams: whitened, log_weights, whitener: None, diagonals }
     }
 }
 
@@ -115,7 +137,7 @@ impl TiltedSpectrum {
 struct Coordinates {
     /// n×(basis size).
     basis: Mat<f64>,
-    grams: Vec<Mat<f64>>,
+    grams: Vec<Gram>,
     grading: Grading,
     /// Eigenvalues below this fraction of the largest may be rounding; 0 if every direction is genuine.
     rounding: f64,
@@ -143,7 +165,7 @@ impl Spectrum {
         engine: &Engine,
         rows: &Rows<'_>,
         ground: &GroundSet,
-        tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
+        tilt: impl Fn(&[Gram], Grading) -> Result<Tilt>,
         (usage, settled): (impl Fn(&[f64]) -> Result<Vec<f64>>, f64),
     ) -> Result<TiltedSpectrum> {
         let engine = in_double(engine);
@@ -162,14 +184,14 @@ impl Spectrum {
         engine: &Engine,
         rows: &Rows<'_>,
         mut at: Coordinates,
-        tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
+        tilt: impl Fn(&[Gram], Grading) -> Result<Tilt>,
         (usage, settled): (&impl Fn(&[f64]) -> Result<Vec<f64>>, f64),
     ) -> Result<(TiltedSpectrum, usize)> {
         let dims = rows.features().dims();
-        let settled = if are_many(at.grams.len(), at.grams[0].nrows()) { settled } else { SETTLED };
+        let settled = if are_many(at.grams.len(), at.grams[0].dims()) { settled } else { SETTLED };
         let mut best = f64::INFINITY;
         for round in 1.. {
-            if at.grams[0].nrows() == 0 {
+            if at.grams[0].dims() == 0 {
                 // All that is left is rounding.
                 accurate(f64::INFINITY)?;
             }
@@ -251,7 +273,7 @@ impl Coordinates {
         let dims = rows.features().dims();
         let ones = vec![1.0; rows.groups().len()];
         let map = ground.beyond().map(|basis| RowMap { weights: &ones, factor: basis.as_ref() });
-        let grams = engine.part_grams(rows, map.as_ref())?;
+        let grams = Gram::of_groups(engine, rows, map.as_ref())?;
         let basis = ground.beyond().map_or_else(|| Mat::identity(dims, dims), Clone::clone);
         // The error of every entry is the rounding of its own row and column.
         let grading = if ground.is_graded() { Grading::Descending } else { Grading::None };
@@ -261,18 +283,14 @@ impl Coordinates {
 
     /// From the Gram matrices of rows whitened with weights √y_l and U Λ^-½: G_l = Λ^½ W_l Λ^½ / y_l
     /// in the basis U. Directions that may be rounding are left out.
-    fn scaled_back(self, spectrum: &Spectrum, whitened: &[Mat<f64>], log_weights: &[f64]) -> Self {
+    fn scaled_back(self, spectrum: &Spectrum, whitened: &[Gram], log_weights: &[f64]) -> Self {
         let dims = spectrum.vectors.nrows();
         let sizes: Vec<f64> = spectrum.values.iter().map(|value| value.sqrt()).collect();
         let zero = self.rounding * sizes[0] * sizes[0];
-        let held = |j: usize| whitened.iter().map(|gram| gram[(j, j)]).sum::<f64>() * sizes[j] * sizes[j];
+        let diagonals: Vec<Vec<f64>> = whitened.iter().map(Gram::diagonal).collect();
+        let held = |j: usize| diagonals.iter().map(|diagonal| diagonal[j]).sum::<f64>() * sizes[j] * sizes[j];
         let kept: Vec<usize> = (0..sizes.len()).filter(|&j| held(j) > zero).collect();
-        let grams = whitened.iter().zip(log_weights).map(|(gram, t)| {
-            let unweight = (-t).exp();
-            Mat::from_fn(kept.len(), kept.len(), |a, b| {
-                sizes[kept[a]] * gram[(kept[a], kept[b])] * sizes[kept[b]] * unweight
-            })
-        });
+        let grams = whitened.iter().zip(log_weights).map(|(gram, t)| gram.scaled(&kept, &sizes, (-t).exp()));
         let basis = Mat::from_fn(dims, kept.len(), |i, a| spectrum.vectors[(i, kept[a])]);
         let lost = self.lost + sizes.len() - kept.len();
         Self { grams: grams.collect(), basis, grading: Grading::Descending, lost, ..self }
@@ -284,7 +302,8 @@ impl Coordinates {
         let whitener = linalg::scale_columns(vectors.subcols(0, rank), &spectrum.inverse_roots());
         let log_weights = tilt.log_weights.clone();
         let grams = self.grams;
-        (TiltedSpectrum { tilt, spectrum, grams, log_weights, whitener: Some(whitener) }, self.lost)
+        let (whitener, diagonals) = (Some(whitener), OnceLock::new());
+        (TiltedSpectrum { tilt, spectrum, grams, log_weights, whitener, diagonals }, self.lost)
     }
 }
 
@@ -309,20 +328,20 @@ fn rounding_square(rows: &Rows<'_>) -> f64 {
 }
 
 /// Gram matrix of every group's whitened rows; they should sum to the identity.
-fn measure(engine: &Engine, rows: &Rows<'_>, tilt: &Tilt, spectrum: &Spectrum) -> Result<Vec<Mat<f64>>> {
+fn measure(engine: &Engine, rows: &Rows<'_>, tilt: &Tilt, spectrum: &Spectrum) -> Result<Vec<Gram>> {
     let weights = tilt.root_weights();
     let whitener = spectrum.whitener();
-    engine.part_grams(rows, Some(&RowMap { weights: &weights, factor: whitener.as_ref() }))
+    let map = RowMap { weights: &weights, factor: whitener.as_ref() };
+    Gram::of_groups(engine, rows, Some(&map))
 }
 
 /// The error of the law if the whitened Gram matrices do not sum to the identity: entry (i, j) matters as often as
 /// eigenvectors i and j are used.
-fn deviation(whitened: &[Mat<f64>], probability: &[f64]) -> f64 {
-    let mut worst = 0.0;
+fn deviation(whitened: &[Gram], probability: &[f64]) -> f64 {
+    let (mut worst, all) = (0.0, Gram::sum(whitened, &vec![1.0; whitened.len()]));
     for j in 0..probability.len() {
         for i in 0..=j {
-            let sum: f64 = whitened.iter().map(|gram| gram[(i, j)]).sum();
-            let gap = f64::abs(sum - if i == j { 1.0 } else { 0.0 });
+            let gap = f64::abs(all[(i, j)] - if i == j { 1.0 } else { 0.0 });
             let weighted = gap * (probability[i] * probability[j]).sqrt();
             // NaN counts as infinitely far.
             worst = if weighted <= worst { worst } else { weighted };

@@ -1,13 +1,12 @@
 //! The error of a law from the rounding of products with rows.
 
-use faer::Mat;
-
 use super::TiltedSpectrum;
 use crate::{
     Result,
     engine::{Engine, RowMap, Rows},
     linalg,
     model::{GroundSet, Lacking},
+    polynomial::gram::{Gram, Summand},
 };
 
 /// The size of the numbers that cancel in products of rows with directions.
@@ -29,12 +28,11 @@ pub(super) struct Rounding<'r> {
 
 impl<'r> Rounding<'r> {
     /// `grams` are those of the rows as scaled, or of their components in a subspace.
-    pub(super) fn new(rows: &'r Rows<'r>, ground: &GroundSet, grams: &[Mat<f64>]) -> Self {
+    pub(super) fn new(rows: &'r Rows<'r>, ground: &GroundSet, grams: &[Gram]) -> Self {
         let dims = rows.features().dims();
-        let diagonal = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).collect::<Vec<_>>();
         let beyond = ground.beyond().is_some();
         let columns =
-            grams.iter().map(|gram| if beyond { vec![0.0; dims] } else { diagonal(gram) }).collect();
+            grams.iter().map(|gram| if beyond { vec![0.0; dims] } else { gram.diagonal() }).collect();
         let row = ground.row_rounding().powi(2);
         let squares = if row > 0.0 { rows.squared_lengths() } else { vec![0.0; grams.len()] };
         let spread = squares.into_iter().map(|square| row * square).collect();

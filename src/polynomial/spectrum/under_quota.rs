@@ -1,7 +1,5 @@
 //! Tilt and spectrum of a Partition-DPP, and coordinates in which they are accurate.
 
-use faer::Mat;
-
 use super::TiltedSpectrum;
 use crate::{
     PartitionDpp, Result,
@@ -9,6 +7,7 @@ use crate::{
     estimate::accurate,
     linalg::Grading,
     polynomial::{
+        gram::Summand,
         tilt::{Tilt, homogeneous_tilt, ranged_tilt, weighted_tilt},
         torus::default_node_budget,
     },
@@ -106,7 +105,7 @@ impl PartitionDpp {
     }
 
     /// The tilt under ranges where acceptance is most likely, from Gram matrices of scaled rows.
-    fn tilt_of(&self, engine: &Engine, grams: &[Mat<f64>], offsets: &[f64]) -> Result<Tilt> {
+    fn tilt_of<G: Summand>(&self, engine: &Engine, grams: &[G], offsets: &[f64]) -> Result<Tilt> {
         match self.count_weights() {
             Some(weights) => weighted_tilt(engine, grams, offsets, &weights),
             None => ranged_tilt(engine, grams, offsets, &self.counts()),

@@ -2,7 +2,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::inner_product;
+use super::{Summand, inner_product};
 use crate::{
     Result,
     linalg::{
@@ -37,17 +37,18 @@ impl Covariance {
     }
 
     /// Of many groups, with N_l = e^t_l L⁻¹ G_l L⁻ᵀ. `proceed` is called by every task of 64 groups.
-    pub(super) fn packed(
+    pub(super) fn packed<G: Summand>(
         variances: Vec<f64>,
         factor: MatRef<'_, f64>,
-        (grams, log_weights): (&[Mat<f64>], &[f64]),
+        (grams, log_weights): (&[G], &[f64]),
         proceed: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<Self> {
         let tasks = map_ordered(grams.len().div_ceil(TASK), |task| {
             proceed()?;
             let groups = task * TASK..grams.len().min((task + 1) * TASK);
-            let row =
-                |group: usize| packed(&whiten(factor, &grams[group] * faer::Scale(log_weights[group].exp())));
+            let row = |group: usize| {
+                packed(&whiten(factor, &*grams[group].matrix() * faer::Scale(log_weights[group].exp())))
+            };
             Ok(groups.flat_map(row).collect::<Vec<f64>>())
         });
         let rows = tasks.into_iter().collect::<Result<Vec<_>>>()?.concat();

@@ -3,7 +3,8 @@
 use faer::{Mat, MatRef, Side};
 
 use super::{
-    Tilt, are_many, inner_product, line_search, newton_step, secant::Secant, weighted_gram, weighted_products,
+    Summand, Tilt, are_many, inner_product, line_search, newton_step, secant::Secant, weighted_gram,
+    weighted_products,
 };
 use crate::linalg::{inverse_of_lower, whiten};
 
@@ -15,9 +16,9 @@ const MAX_STEPS: usize = 60;
 /// With M = C + Σ y_l G_l = LLᵀ and N_l = y_l L⁻¹ G_l L⁻ᵀ: gradient_l = tr N_l − κ_l, Hessian_ab =
 /// δ_ab tr N_a − ⟨N_a, N_b⟩; for many large groups it is learnt from the gradients. If parts are tight the minimiser is at
 /// infinity. Every tilt is exact, so stopping at a small gradient, or where `go_on` returns false, costs acceptance or precision, not correctness.
-pub(crate) fn determinantal_tilt(
+pub(crate) fn determinantal_tilt<G: Summand>(
     base: MatRef<'_, f64>,
-    grams: &[Mat<f64>],
+    grams: &[G],
     quota: &[usize],
     start: Vec<f64>,
     go_on: &dyn Fn() -> bool,
@@ -57,15 +58,14 @@ pub(crate) fn determinantal_tilt(
 }
 
 /// Weights at which every part on its own has about its quota: t_l = ln(κ_l / tr G_l).
-pub(super) fn by_trace(grams: &[Mat<f64>], quota: &[usize]) -> Vec<f64> {
-    let trace = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).sum::<f64>();
-    grams.iter().zip(quota).map(|(gram, &count)| (count as f64 / trace(gram)).ln()).collect()
+pub(super) fn by_trace<G: Summand>(grams: &[G], quota: &[usize]) -> Vec<f64> {
+    grams.iter().zip(quota).map(|(gram, &count)| (count as f64 / gram.trace()).ln()).collect()
 }
 
 /// F(t) and the Cholesky factor of M.
-fn evaluate(
+fn evaluate<G: Summand>(
     base: MatRef<'_, f64>,
-    grams: &[Mat<f64>],
+    grams: &[G],
     quota: &[usize],
     t: &[f64],
 ) -> Option<(f64, Mat<f64>)> {
@@ -87,15 +87,20 @@ fn independent(quota: &[usize], dims: usize) -> Mat<f64> {
 }
 
 /// tr N_l − κ_l = y_l ⟨G_l, M⁻¹⟩ − κ_l.
-fn gradient(grams: &[Mat<f64>], quota: &[usize], t: &[f64], factor: &Mat<f64>) -> Vec<f64> {
+fn gradient<G: Summand>(grams: &[G], quota: &[usize], t: &[f64], factor: &Mat<f64>) -> Vec<f64> {
     let inverse = inverse_of_lower(factor.as_ref());
     let traces = weighted_products(grams, t, &(inverse.transpose() * &inverse));
     traces.iter().zip(quota).map(|(trace, &count)| trace - count as f64).collect()
 }
 
-fn derivatives(grams: &[Mat<f64>], quota: &[usize], t: &[f64], factor: &Mat<f64>) -> (Vec<f64>, Mat<f64>) {
-    let whitened: Vec<Mat<f64>> =
-        grams.iter().zip(t).map(|(gram, t)| whiten(factor.as_ref(), gram * faer::Scale(t.exp()))).collect();
+fn derivatives<G: Summand>(
+    grams: &[G],
+    quota: &[usize],
+    t: &[f64],
+    factor: &Mat<f64>,
+) -> (Vec<f64>, Mat<f64>) {
+    let white = |(gram, t): (&G, &f64)| whiten(factor.as_ref(), &*gram.matrix() * faer::Scale(t.exp()));
+    let whitened: Vec<Mat<f64>> = grams.iter().zip(t).map(white).collect();
     let traces: Vec<f64> = whitened.iter().map(|n| (0..n.nrows()).map(|j| n[(j, j)]).sum()).collect();
     let gradient = traces.iter().zip(quota).map(|(trace, &count)| trace - count as f64).collect();
     let parts = grams.len();

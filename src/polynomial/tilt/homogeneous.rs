@@ -3,7 +3,7 @@
 use faer::Mat;
 
 use super::{
-    Tilt, are_many,
+    Summand, Tilt, are_many,
     determinantal::{by_trace, determinantal_tilt},
     inner_product, line_search, newton_step,
     secant::Secant,
@@ -29,13 +29,14 @@ const MAX_STEPS: usize = 40;
 /// # Source
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous
 /// polynomials* (2008): the minimum is the capacity of the wanted coefficient.
-pub(crate) fn homogeneous_tilt(
+pub(crate) fn homogeneous_tilt<G: Summand>(
     engine: &Engine,
-    grams: &[Mat<f64>],
+    grams: &[G],
     quota: &[usize],
     grading: Grading,
 ) -> Result<Tilt> {
-    let identity = Mat::identity(grams[0].nrows(), grams[0].nrows());
+    let dims = grams[0].dims();
+    let identity = Mat::identity(dims, dims);
     let go_on = || engine.proceed().is_ok();
     let start = by_trace(grams, quota);
     let mut t = determinantal_tilt(identity.as_ref(), grams, quota, start, &go_on).log_weights;
@@ -43,7 +44,7 @@ pub(crate) fn homogeneous_tilt(
     if grams.len() == 1 {
         return Ok(Tilt { log_weights: t, imbalance: 0.0 });
     }
-    let how = (grading, are_many(grams.len(), grams[0].nrows()));
+    let how = (grading, are_many(grams.len(), dims));
     let mut state = State::at(engine, grams, quota, &t, how)?;
     let mut imbalance = f64::INFINITY;
     let mut learnt = Secant::new(independent(quota));
@@ -78,9 +79,9 @@ struct State {
 
 impl State {
     /// Without the Hessian if that is to be learnt.
-    fn at(
+    fn at<G: Summand>(
         engine: &Engine,
-        grams: &[Mat<f64>],
+        grams: &[G],
         quota: &[usize],
         t: &[f64],
         (grading, is_learnt): (Grading, bool),
@@ -107,7 +108,7 @@ impl State {
         let shares: Vec<Mat<f64>> = grams
             .iter()
             .zip(t)
-            .map(|(gram, t)| whitener.transpose() * ((gram * &whitener) * faer::Scale(t.exp())))
+            .map(|(gram, t)| whitener.transpose() * ((&*gram.matrix() * &whitener) * faer::Scale(t.exp())))
             .collect();
         let counts =
             shares.iter().map(|share| (0..rank).map(|j| inclusion[j] * share[(j, j)]).sum()).collect();

@@ -12,7 +12,7 @@ mod ridge;
 mod secant;
 mod weighted;
 
-use faer::{Mat, MatRef, prelude::Solve};
+use faer::{Mat, prelude::Solve};
 
 use covariance::Covariance;
 pub(crate) use determinantal::determinantal_tilt;
@@ -23,6 +23,8 @@ pub(crate) use ridge::ridge_tilt;
 pub(crate) use secant::are_many;
 pub(crate) use weighted::weighted_tilt;
 
+use super::gram::Summand;
+pub(crate) use super::gram::inner_product;
 use crate::{Result, parallel::map_ordered};
 
 /// Logarithms of the part weights.
@@ -85,17 +87,14 @@ pub(crate) struct Moments {
 }
 
 /// y_l ⟨G_l, X⟩ of every group.
-fn weighted_products(grams: &[Mat<f64>], log_weights: &[f64], form: &Mat<f64>) -> Vec<f64> {
-    map_ordered(grams.len(), |l| log_weights[l].exp() * inner_product(grams[l].as_ref(), form.as_ref()))
+fn weighted_products<G: Summand>(grams: &[G], log_weights: &[f64], form: &Mat<f64>) -> Vec<f64> {
+    map_ordered(grams.len(), |l| log_weights[l].exp() * grams[l].product(form))
 }
 
 /// C = Σ y_l G_l.
-pub(crate) fn weighted_gram(grams: &[Mat<f64>], log_weights: &[f64]) -> Mat<f64> {
-    let mut sum = Mat::zeros(grams[0].nrows(), grams[0].ncols());
-    for (gram, t) in grams.iter().zip(log_weights) {
-        sum += faer::Scale(t.exp()) * gram;
-    }
-    sum
+pub(crate) fn weighted_gram<G: Summand>(grams: &[G], log_weights: &[f64]) -> Mat<f64> {
+    let weights: Vec<f64> = log_weights.iter().map(|t| t.exp()).collect();
+    G::sum(grams, &weights)
 }
 
 /// Largest change of a t_l in one step: weights change at most twentyfold, …
@@ -145,11 +144,4 @@ fn line_search<S>(
         length *= 0.5;
     }
     None
-}
-
-/// ⟨X, Y⟩ = Σ x_ij y_ij.
-pub(super) fn inner_product(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> f64 {
-    (0..x.ncols())
-        .map(|j| crate::linalg::kernels::dot(crate::linalg::column(x, j), crate::linalg::column(y, j)))
-        .sum()
 }

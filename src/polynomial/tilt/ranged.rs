@@ -3,9 +3,9 @@
 use faer::{Mat, MatRef, Side};
 
 use super::{
-    Covariance, Moments, Tilt, Weighable,
+    Covariance, Moments, Summand, Tilt, Weighable,
     covariance::{FEW, Model},
-    inner_product, longest_step, weighted_gram,
+    longest_step, weighted_gram,
 };
 use crate::{
     Result,
@@ -40,9 +40,9 @@ const FARTHEST: f64 = 600.0;
 ///
 /// # Source
 /// Lee, Sun and Saunders, *Proximal Newton-type methods for minimizing composite functions* (2014).
-pub(crate) fn ranged_tilt(
+pub(crate) fn ranged_tilt<G: Summand>(
     engine: &Engine,
-    grams: &[Mat<f64>],
+    grams: &[G],
     offsets: &[f64],
     ranges: &Counts,
 ) -> Result<Tilt> {
@@ -236,15 +236,15 @@ impl Problem<'_> {
 }
 
 /// Gram matrices of the groups with weight 1.
-struct Grams<'a> {
-    grams: &'a [Mat<f64>],
+struct Grams<'a, G> {
+    grams: &'a [G],
     engine: &'a Engine,
 }
 
-impl Grams<'_> {
+impl<G: Summand> Grams<'_, G> {
     /// L with LLᵀ = I + Σ y_l G_l, and ln of its determinant squared.
     fn factor(&self, log_weights: &[f64]) -> Option<(Mat<f64>, f64)> {
-        let dims = self.grams[0].nrows();
+        let dims = self.grams[0].dims();
         let identity = Mat::<f64>::identity(dims, dims);
         let sum: MatRef<'_, f64> = identity.as_ref();
         let factor = (sum + weighted_gram(self.grams, log_weights)).llt(Side::Lower).ok()?;
@@ -254,10 +254,9 @@ impl Grams<'_> {
     }
 }
 
-impl Weighable for Grams<'_> {
+impl<G: Summand> Weighable for Grams<'_, G> {
     fn log_traces(&self) -> Vec<f64> {
-        let trace = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).sum::<f64>();
-        self.grams.iter().map(|gram| trace(gram).ln()).collect()
+        self.grams.iter().map(|gram| gram.trace().ln()).collect()
     }
 
     /// With N_l = L⁻¹ y_l G_l L⁻ᵀ, LLᵀ = I + Σ y_l G_l: expected counts are tr N_l, their derivatives
@@ -272,12 +271,12 @@ impl Weighable for Grams<'_> {
                 if at % GROUPS == 0 {
                     self.engine.proceed()?;
                 }
-                means.push(t.exp() * inner_product(gram.as_ref(), inverse.as_ref()));
+                means.push(t.exp() * gram.product(&inverse));
             }
             let (shares, variances) = (Vec::new(), Vec::new());
             return Ok(Some(Moments { log_value, means, shares, variances }));
         }
-        let white = |(gram, t): (&Mat<f64>, &f64)| whiten(factor.as_ref(), gram * faer::Scale(t.exp()));
+        let white = |(gram, t): (&G, &f64)| whiten(factor.as_ref(), &*gram.matrix() * faer::Scale(t.exp()));
         let shares: Vec<Mat<f64>> = self.grams.iter().zip(log_weights).map(white).collect();
         let means: Vec<f64> = shares.iter().map(|n| (0..n.nrows()).map(|j| n[(j, j)]).sum()).collect();
         Ok(Some(Moments { log_value, variances: means.clone(), means, shares }))

@@ -2,7 +2,7 @@
 
 use faer::{Mat, Side};
 
-use super::{Tilt, inner_product, line_search, newton_step, weighted_gram};
+use super::{Summand, Tilt, inner_product, line_search, newton_step, weighted_gram};
 use crate::{Result, engine::Engine, linalg::whiten, model::CountWeights};
 
 const TOLERANCE: f64 = 1e-3;
@@ -19,9 +19,9 @@ const FARTHEST: f64 = 600.0;
 /// and returns ln of the weights of the given Gram matrices, t_l + o_l, with the `offsets` o_l of rows that are scaled.
 /// There the expected counts of the DPP are those of counts c with probability ∝ w_l(c) e^(−c t_l), so that proposals are
 /// likely where their acceptance is. Stopping early costs acceptance only.
-pub(crate) fn weighted_tilt(
+pub(crate) fn weighted_tilt<G: Summand>(
     engine: &Engine,
-    grams: &[Mat<f64>],
+    grams: &[G],
     offsets: &[f64],
     weights: &CountWeights,
 ) -> Result<Tilt> {
@@ -43,8 +43,8 @@ pub(crate) fn weighted_tilt(
     Ok(problem.tilt(&t))
 }
 
-struct Problem<'a> {
-    grams: &'a [Mat<f64>],
+struct Problem<'a, G> {
+    grams: &'a [G],
     offsets: &'a [f64],
     weights: &'a CountWeights,
 }
@@ -56,7 +56,7 @@ struct State {
     hessian: Mat<f64>,
 }
 
-impl Problem<'_> {
+impl<G: Summand> Problem<'_, G> {
     fn log_weights(&self, t: &[f64]) -> Vec<f64> {
         t.iter().zip(self.offsets).map(|(t, offset)| (t + offset).clamp(-FARTHEST, FARTHEST)).collect()
     }
@@ -67,9 +67,8 @@ impl Problem<'_> {
 
     /// The minimiser for independent parts whose eigenvalues are all alike.
     fn start(&self) -> Vec<f64> {
-        let of = |(group, gram): (usize, &Mat<f64>)| {
-            let dims = gram.nrows() as f64;
-            let trace: f64 = (0..gram.nrows()).map(|j| gram[(j, j)]).sum();
+        let of = |(group, gram): (usize, &G)| {
+            let (dims, trace) = (gram.dims() as f64, gram.trace());
             let count = |t: f64| {
                 let value = (t + self.offsets[group]).exp() * trace / dims;
                 // ∞ / ∞ is a count of every dimension.
@@ -93,10 +92,10 @@ impl Problem<'_> {
     /// δ_ab tr N_a − ⟨N_a, N_b⟩.
     fn at(&self, t: &[f64]) -> Option<State> {
         let log_weights = self.log_weights(t);
-        let (groups, dims) = (self.grams.len(), self.grams[0].nrows());
+        let (groups, dims) = (self.grams.len(), self.grams[0].dims());
         let whole = Mat::<f64>::identity(dims, dims) + weighted_gram(self.grams, &log_weights);
         let factor = whole.llt(Side::Lower).ok()?.L().to_owned();
-        let share = |(gram, t): (&Mat<f64>, &f64)| whiten(factor.as_ref(), gram * faer::Scale(t.exp()));
+        let share = |(gram, t): (&G, &f64)| whiten(factor.as_ref(), &*gram.matrix() * faer::Scale(t.exp()));
         let shares: Vec<Mat<f64>> = self.grams.iter().zip(&log_weights).map(share).collect();
         let means: Vec<f64> = shares.iter().map(|n| (0..dims).map(|j| n[(j, j)]).sum()).collect();
         let laws: Vec<_> = t.iter().enumerate().map(|(group, &t)| self.weights.law(group, t)).collect();

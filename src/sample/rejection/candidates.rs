@@ -19,8 +19,14 @@ const FIRST: usize = 16;
 const SEED: u64 = 0x66_65_77;
 
 impl BoundedLaw {
-    /// The candidates of a pick, in proportion to the variance that they leave; `None` if exact traces take less.
-    pub(super) fn candidates_wanted(&mut self, size: f64, engine: &Engine) -> Result<Option<usize>> {
+    /// The candidates of a pick, in proportion to the variance that they leave; `None` if exact traces take less, and may be
+    /// had.
+    pub(super) fn candidates_wanted(
+        &mut self,
+        size: f64,
+        may_be_exact: bool,
+        engine: &Engine,
+    ) -> Result<Option<usize>> {
         self.candidates = Some(FIRST);
         let drawn = self.weigh_many((0..TASKS, EACH), SEED, engine)?;
         let spread = drawn.iter().map(|weighed| weighed.spread).sum::<f64>() / drawn.len() as f64;
@@ -28,6 +34,9 @@ impl BoundedLaw {
         let wanted = ((spread / PRICE).ceil() as usize).max(FEWEST);
         let rank = self.rows.rank() as f64;
         let exact = EXACT * rank * rank / (self.rows.read_operations() + rank * size);
+        if !may_be_exact {
+            return Ok(Some(wanted.min(MOST)));
+        }
         Ok((wanted <= MOST && wanted as f64 <= exact).then_some(wanted))
     }
 

@@ -4,7 +4,8 @@ use rand::{Rng, RngExt};
 
 use super::{
     BoundedLaw,
-    halves::{Half, Halves},
+    halves::Half,
+    halving::Halves,
     item_table::ItemTable,
     part_law::{PartLaw, PartScratch, Way},
     rows::WhitenedRows,

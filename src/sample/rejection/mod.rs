@@ -2,6 +2,7 @@
 //! tilted k-DPP does, exponentially on the number of parts.
 
 mod bound;
+mod bounded;
 mod by_part;
 mod candidate;
 mod candidates;
@@ -10,6 +11,7 @@ mod choice;
 mod count_law;
 mod elementary;
 mod halves;
+mod halving;
 mod inclusion;
 mod item_table;
 mod one_by_one;
@@ -32,13 +34,14 @@ use faer::Mat;
 use rand::Rng;
 
 pub use bound::Bound;
+pub(super) use bounded::Pilot;
 pub(super) use candidate::typical;
 pub(super) use candidates::MANY_CANDIDATES;
 pub(super) use choice::{Chosen, choose, least_log_bound, operations_with_candidates, weighted_operations};
 pub(super) use inclusion::InclusionSums;
 pub(super) use rows::{STORED_BYTES, WEIGHTED_BYTES, stored_bytes};
 pub use under_quota::BoundCost;
-pub(super) use under_quota::{Pilot, Rejection, RejectionSetup};
+pub(super) use under_quota::{Rejection, RejectionSetup};
 pub(super) use weighted::WeightedLaw;
 
 use candidate::Tables;
@@ -46,7 +49,7 @@ use chance::Drawn;
 use choice::Traces;
 use count_law::CountLaw;
 use elementary::ElementaryTable;
-use halves::Halves;
+use halving::Halves;
 use part_law::{Part, PartLaw, PartScratch};
 use proposal::Buffers;
 use rows::{Reading, WhitenedRows};
@@ -174,7 +177,8 @@ impl BoundedLaw {
         };
         if may_estimate {
             let size = dpp.counts().total().unwrap_or_default() as f64;
-            bounded.candidates = bounded.candidates_wanted(size, engine)?;
+            // Where rows take the place of Gram matrices, these are too large.
+            bounded.candidates = bounded.candidates_wanted(size, !found.keeps_rows(), engine)?;
             if bounded.candidates.is_none() {
                 bounded.grams = matrices();
             }

@@ -3,7 +3,8 @@
 use super::{
     BoundedLaw,
     chance::{Chance, Of, chosen_of_all},
-    halves::{Half, Halves},
+    halves::Half,
+    halving::Halves,
     item_table::ItemTable,
 };
 use crate::{

@@ -121,7 +121,10 @@ impl Chance for Paths {
         let mut all = vec![Vec::new()];
         for &group in groups {
             let len = u32::try_from(law.rows.table(group).len()).unwrap();
-            all = all.iter().flat_map(|picks| (0..len).map(move |pick| [&picks[..], &[pick]].concat())).collect();
+            all = all
+                .iter()
+                .flat_map(|picks| (0..len).map(move |pick| [&picks[..], &[pick]].concat()))
+                .collect();
         }
         let volumes: Vec<f64> = all.iter().map(|picks| law.add_picks(groups, picks, drawn)).collect();
         let sum: f64 = volumes.iter().sum();

@@ -223,7 +223,7 @@ fn assert_is_kept(
         return Ok(false);
     };
     if bound == Bound::Halves && !bounded.law.picks.is_empty() {
-        bounded.law.halves = Some(Halves::of_one_each(bounded.law.picks.len()));
+        bounded.law.halves = Some(Halves::of_all(&bounded.law.picks));
     }
     let Ok(error) = accurate(bounded.error(&setup.found)) else { return Ok(false) };
     let lost = lost(&bounded.law, seed) * bounded.proposals;

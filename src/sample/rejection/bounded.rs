@@ -1,0 +1,115 @@
+//! A law under a chosen bound, and what a few weighted draws tell of it.
+
+use super::{Bound, BoundCost, BoundedLaw, Chosen, RejectionSetup, halving::Halves};
+use crate::{
+    Result, engine::Engine, linalg::log_sum, polynomial::spectrum::TiltedSpectrum, sample::SamplerOptions,
+};
+
+/// Weighted draws of a pilot, in tasks.
+const PILOT: usize = 64;
+const TASKS: usize = 8;
+
+/// How many times less proposals in halves must be predicted to take.
+const GAIN: f64 = 1.5;
+
+impl RejectionSetup<'_> {
+    /// The law under a chosen bound.
+    pub(in crate::sample) fn bounded(
+        &self,
+        chosen: Chosen,
+        options: SamplerOptions,
+        engine: &Engine,
+    ) -> Result<Bounded> {
+        let mut law = BoundedLaw::new(self, chosen, options.projection, engine)?;
+        law.note_picks();
+        let pilot = Pilot::of(&law, engine)?;
+        let proposals = (law.log_bound() - pilot.log_normaliser).exp().max(1.0);
+        Ok(Bounded { law, pilot, proposals })
+    }
+
+    /// The law with proposals in halves, and what they cost, if they are asked for or cost less than the law has so far.
+    pub(super) fn halved(
+        &self,
+        bounded: Bounded,
+        asked: Bound,
+        chosen: &[Chosen],
+        options: SamplerOptions,
+        engine: &Engine,
+    ) -> Result<(Bounded, Option<BoundCost>)> {
+        let by_items = chosen.iter().find(|chosen| chosen.bound == Bound::Hadamard);
+        let (Some(by_items), Some(first)) = (by_items, chosen.first()) else { return Ok((bounded, None)) };
+        if !matches!(asked, Bound::Auto | Bound::Halves) || !bounded.proposals.is_finite() {
+            return Ok((bounded, None));
+        }
+        let proposals = (by_items.log_bound - bounded.law.log_bound()).exp() * bounded.proposals;
+        let picks = bounded.law.exact_picks();
+        let (rank, read) = (by_items.whitening.rank(), bounded.law.rows.read_operations());
+        let best = picks.and_then(|picks| Halves::best(&picks, proposals, rank, read));
+        let Some((halves, cost)) = best else { return Ok((bounded, None)) };
+        if asked == Bound::Auto && GAIN * cost.cost() > bounded.proposals * first.operations {
+            return Ok((bounded, None));
+        }
+        let mut bounded = match first.bound {
+            Bound::Hadamard => bounded,
+            _ => self.bounded(by_items.clone(), options, engine)?,
+        };
+        bounded.law.halves = Some(halves);
+        let proposals = bounded.pilot.log_above.exp().max(1.0);
+        Ok((bounded, Some(BoundCost { proposals, ..cost })))
+    }
+}
+
+/// A law under a bound.
+#[derive(Debug)]
+pub(in crate::sample) struct Bounded {
+    pub(super) law: BoundedLaw,
+    pilot: Pilot,
+    /// Proposals per draw by the bound of the law.
+    pub(super) proposals: f64,
+}
+
+impl Bounded {
+    /// Total variation error of the law.
+    pub(super) fn error(&self, found: &TiltedSpectrum) -> f64 {
+        let Self { law, pilot, proposals } = self;
+        let ([of_factor, of_parts], depth) = (law.rounding(), law.halves.as_ref().map_or(0, Halves::depth));
+        // What is accepted has the relative errors of its own factors; what ends at rounding may be as much of the bound.
+        let of_ends = if pilot.has_dead_ends { of_factor * proposals } else { 0.0 };
+        let of_factors = of_factor * pilot.amplification + of_ends;
+        found.spectrum.error + of_factors * (1 + depth) as f64 + of_parts
+    }
+}
+
+/// What weighted sequential draws tell of a law.
+#[derive(Debug)]
+pub(in crate::sample) struct Pilot {
+    /// ln of the normaliser, estimated by the mean of the weights.
+    pub(in crate::sample) log_normaliser: f64,
+    /// By how much rounding is amplified, on average over the law.
+    pub(in crate::sample) amplification: f64,
+    /// Whether some draws found nothing left to pick.
+    has_dead_ends: bool,
+    /// ln of the proposals of two halves per draw.
+    log_above: f64,
+}
+
+impl Pilot {
+    pub(in crate::sample) const DRAWS: u64 = PILOT as u64;
+
+    pub(in crate::sample) fn of(law: &BoundedLaw, engine: &Engine) -> Result<Self> {
+        let drawn = law.weigh_many((0..TASKS, PILOT / TASKS), 0, engine)?;
+        let sum = log_sum(&drawn.iter().map(|weighed| weighed.log).collect::<Vec<_>>());
+        let alive = || drawn.iter().filter(|weighed| weighed.log.is_finite());
+        let above: Vec<f64> = drawn.iter().map(|weighed| weighed.log + weighed.above).collect();
+        // A weight of zero within f64 may come with an infinite amplification.
+        let weighed = drawn.iter().map(|weighed| ((weighed.log - sum).exp(), weighed.amplification));
+        let weighed = weighed.filter(|(weight, _)| *weight > 0.0);
+        let amplified = weighed.map(|(weight, amplification)| weight * amplification).sum();
+        Ok(Self {
+            log_normaliser: sum - (PILOT as f64).ln(),
+            amplification: if sum.is_finite() { amplified } else { f64::INFINITY },
+            has_dead_ends: alive().count() < drawn.len(),
+            log_above: log_sum(&above) - sum,
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! How picks are divided into halves, and what that is predicted to take.
+
+use super::{Bound, BoundCost};
+
+/// Picks that are made at once, or as two halves. With the law det(V_S V_Sᵀ) / Z_S of each half, both together are accepted
+/// with probability
+///
+/// ```text
+/// det(V V ᵀ) / (det(V_S V_Sᵀ) det(V_T V_Tᵀ)) = vol²(P_S T) / vol²(T) ≤ 1   (Fischer)
+/// ```
+///
+/// A proposal that is rejected inside a half costs nothing of the other: halves of k picks take the root of as many
+/// proposals as all of them at once.
+///
+/// # Source
+/// Fischer (1908) for the inequality; nested rejection as in Harviainen, Röyskö and Koivisto (2021).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Halves {
+    pub(super) picks: usize,
+    pub(super) halves: Option<Box<[Halves; 2]>>,
+    /// How often it is divided at most, from the root to any picks.
+    depth: usize,
+}
+
+/// Operations that any proposal takes.
+const OVERHEAD: f64 = 500.0;
+
+/// What picks are predicted to lose in rejections, and what they cost.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    /// Dimensions in which rows would lose as much if they had no preferred directions.
+    dims: f64,
+    rank: f64,
+    /// Operations of reading a row.
+    read: f64,
+}
+
+impl Work {
+    /// ln of the proposals for so many picks: −Σ ln(1 − j/d).
+    fn loss(dims: f64, picks: usize) -> f64 {
+        -(0..picks).map(|j| (-(j as f64) / dims).ln_1p()).sum::<f64>()
+    }
+
+    /// For picks that take `proposals` if they are made at once.
+    fn new(picks: usize, proposals: f64, rank: usize, read: f64) -> Self {
+        // More dimensions lose less.
+        let (mut least, mut most) = (picks as f64, 1e9);
+        for _ in 0..100 {
+            let dims = f64::sqrt(least * most);
+            if Self::loss(dims, picks) > proposals.ln() { least = dims } else { most = dims }
+        }
+        Self { dims: most, rank: rank as f64, read }
+    }
+
+    /// Operations of a row against the span of so many, and of adding it.
+    fn row(&self, before: usize) -> f64 {
+        2.0 * self.rank * before as f64
+    }
+
+    fn at_once(&self, picks: usize) -> f64 {
+        let reached = |j: usize| (-Self::loss(self.dims, j)).exp() * (self.read + self.row(j));
+        (OVERHEAD + (0..picks).map(reached).sum::<f64>()) * Self::loss(self.dims, picks).exp()
+    }
+
+    /// Accepted proposals of both halves, until their volume is accepted, too.
+    fn in_halves(&self, [one, other]: [usize; 2], costs: f64) -> f64 {
+        let lost = |j: usize| {
+            let [both, alone] = [one + j, j].map(|picks| Self::loss(self.dims, picks));
+            both - alone - Self::loss(self.dims, one)
+        };
+        let reached = |j: usize| (-lost(j)).exp() * self.row(one + j);
+        (OVERHEAD + costs + (0..other).map(reached).sum::<f64>()) * lost(other).exp()
+    }
+}
+
+/// Where picks from these groups are divided: between two groups, as two halves of one would often have the same items.
+pub(super) fn middle(groups: &[usize]) -> Option<usize> {
+    let between = |&at: &usize| groups[at - 1] != groups[at];
+    (1..groups.len()).filter(between).min_by_key(|&at| (2 * at).abs_diff(groups.len()))
+}
+
+impl Halves {
+    fn at_once(picks: usize) -> Self {
+        Self { picks, halves: None, depth: 0 }
+    }
+
+    fn of(halves: [Self; 2]) -> Self {
+        let [picks, depth] = [halves[0].picks + halves[1].picks, 1 + halves[0].depth.max(halves[1].depth)];
+        Self { picks, halves: Some(Box::new(halves)), depth }
+    }
+
+    /// The fastest for picks from these groups that take `proposals` at once, but in halves at least once, and what proposals
+    /// of both halves cost; `None` if one group has all picks.
+    pub(super) fn best(
+        groups: &[usize],
+        proposals: f64,
+        rank: usize,
+        read: f64,
+    ) -> Option<(Self, BoundCost)> {
+        let work = Work::new(groups.len(), proposals, rank, read);
+        let (one, other) = groups.split_at(middle(groups)?);
+        let sizes = [one.len(), other.len()];
+        let [(one, of_one), (other, of_other)] = [one, other].map(|groups| Self::fastest(groups, &work));
+        let of_halves: f64 = sizes.iter().map(|&size| Work::loss(work.dims, size)).sum();
+        let proposals = (Work::loss(work.dims, groups.len()) - of_halves).exp();
+        let operations = work.in_halves(sizes, of_one + of_other) / proposals;
+        Some((Self::of([one, other]), BoundCost { bound: Bound::Halves, proposals, operations }))
+    }
+
+    /// With the operations of a draw.
+    fn fastest(groups: &[usize], work: &Work) -> (Self, f64) {
+        let whole = (Self::at_once(groups.len()), work.at_once(groups.len()));
+        let Some(middle) = middle(groups) else { return whole };
+        let (one, other) = groups.split_at(middle);
+        let sizes = [one.len(), other.len()];
+        let [(one, of_one), (other, of_other)] = [one, other].map(|groups| Self::fastest(groups, work));
+        let halves = work.in_halves(sizes, of_one + of_other);
+        if halves < whole.1 { (Self::of([one, other]), halves) } else { whole }
+    }
+
+    /// In halves as long as there are several groups.
+    #[cfg(test)]
+    pub(super) fn of_all(groups: &[usize]) -> Self {
+        let Some(middle) = middle(groups) else { return Self::at_once(groups.len()) };
+        let (one, other) = groups.split_at(middle);
+        Self::of([one, other].map(Self::of_all))
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Those below these, with the groups of their picks.
+    pub(super) fn below<'h>(&'h self, groups: &'h [usize], out: &mut Vec<(&'h Halves, &'h [usize])>) {
+        let Some(both) = &self.halves else { return };
+        let (first, second) = groups.split_at(both[0].picks);
+        for (half, groups) in both.iter().zip([first, second]) {
+            out.push((half, groups));
+            half.below(groups, out);
+        }
+    }
+}

@@ -67,7 +67,8 @@ impl Volume {
             square: Some(other.squares[number]),
             between: &other.products[first..first + number],
         });
-        distance / other.distances[number]
+        let alone = other.distances[number];
+        if alone > 0.0 { distance / alone } else { 0.0 }
     }
 
     /// Adds the row whose distance was computed last.

@@ -109,7 +109,8 @@ mod tests {
         let draws: Vec<f64> =
             (0..200_000).map(|_| laws.iter().map(|law| law.sample(&mut rng).ln()).sum()).collect();
         for p in [0.025, 0.3, 0.975] {
-            let below = draws.iter().filter(|&&x| x <= law.quantile(p)).count() as f64 / draws.len() as f64;
+            let end = law.quantile(p);
+            let below = draws.iter().filter(|&&x| x <= end).count() as f64 / draws.len() as f64;
             let off = (below - p).abs() / (p * (1.0 - p) / draws.len() as f64).sqrt();
             assert!(off < 5.0, "{p}: {below}");
         }

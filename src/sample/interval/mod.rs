@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// Acceptances of a task.
-const TASK: u64 = 64;
+const STEPS: usize = 64;
+const TASK: u64 = STEPS as u64;
 /// Acceptances of halves for one of both, which takes many of them.
 const OF_HALVES: u64 = 16;
 /// The default of operations: some minutes of a core.
@@ -189,13 +190,12 @@ impl Trials<'_> {
 
     /// Trials of proposals, or of the half with a number, until so many are accepted.
     fn tally(&self, number: usize, acceptances: u64) -> Result<Tally> {
-        #[expect(clippy::cast_possible_truncation, reason = "far fewer")]
-        let tasks = (acceptances / TASK) as usize;
+        let tasks = usize::try_from(acceptances / TASK).unwrap_or(usize::MAX);
         let of = |task: usize| {
             let mut rng = stream(self.options.seed, (task as u64) << 16 | number as u64);
             let mut attempts = Attempts::under(self.engine.apart().1, 0.0);
             self.law.accept(number, TASK, &mut rng, &mut attempts)?;
-            self.engine.proceed_after_steps(Step::Draw, TASK as usize)?;
+            self.engine.proceed_after_steps(Step::Draw, STEPS)?;
             // Every trial takes an exponential time.
             let gamma = (0..attempts.made()).map(|_| -(-rng.random::<f64>()).ln_1p()).sum();
             Ok(Tally { made: attempts.made(), gamma })

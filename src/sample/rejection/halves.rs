@@ -123,7 +123,7 @@ impl BoundedLaw {
         chance: &mut C,
         drawn: &mut Half,
     ) -> bool {
-        let Some(both) = &halves.halves else { return self.in_turn(groups, chance, drawn) };
+        let Some(both) = &halves.both else { return self.in_turn(groups, chance, drawn) };
         let (first, second) = groups.split_at(both[0].picks);
         if !chance.half(self, &both[0], first, drawn) {
             return false;

@@ -17,7 +17,7 @@ use super::{Bound, BoundCost};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Halves {
     pub(super) picks: usize,
-    pub(super) halves: Option<Box<[Halves; 2]>>,
+    pub(super) both: Option<Box<[Halves; 2]>>,
     /// How often it is divided at most, from the root to any picks.
     depth: usize,
 }
@@ -81,12 +81,12 @@ pub(super) fn middle(groups: &[usize]) -> Option<usize> {
 
 impl Halves {
     fn at_once(picks: usize) -> Self {
-        Self { picks, halves: None, depth: 0 }
+        Self { picks, both: None, depth: 0 }
     }
 
     fn of(halves: [Self; 2]) -> Self {
         let [picks, depth] = [halves[0].picks + halves[1].picks, 1 + halves[0].depth.max(halves[1].depth)];
-        Self { picks, halves: Some(Box::new(halves)), depth }
+        Self { picks, both: Some(Box::new(halves)), depth }
     }
 
     /// The fastest for picks from these groups that take `proposals` at once, but in halves at least once, and what proposals
@@ -132,7 +132,7 @@ impl Halves {
 
     /// Those below these, with the groups of their picks.
     pub(super) fn below<'h>(&'h self, groups: &'h [usize], out: &mut Vec<(&'h Halves, &'h [usize])>) {
-        let Some(both) = &self.halves else { return };
+        let Some(both) = &self.both else { return };
         let (first, second) = groups.split_at(both[0].picks);
         for (half, groups) in both.iter().zip([first, second]) {
             out.push((half, groups));

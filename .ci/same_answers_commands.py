@@ -118,7 +118,7 @@ def laws():
         yield f"sample {ROWS} {law} --method {method} --samples 6 --seed 5"
         yield f"sample {ROWS} {law} --method {method} --plan"
         yield f"sample {ROWS} {law} --method {method} --include 3 --samples 6"
-    for law, bound in itertools.product(ESTIMATED[1:], ["tilted", "hadamard", "fischer", "block", "sequential"]):
+    for law, bound in itertools.product(ESTIMATED[1:], ["tilted", "hadamard", "fischer", "block", "sequential", "halves"]):
         yield f"sample {ROWS} {law} --bound {bound} --samples 6 --seed 2"
     for law, condition in itertools.product(EXACT, CONDITIONS):
         yield f"sample {ROWS} {law} {condition} --independent --samples 10"

@@ -24,8 +24,8 @@ pub(crate) enum Gram {
     Rows(Mat<f64>),
 }
 
-/// Groups of a task.
-const TASK: usize = 16;
+/// Sums of groups that are in memory at a time.
+pub(crate) const TASKS: usize = 8;
 /// How many times fewer numbers rows must be: products with them take more operations.
 const FEWER: usize = 2;
 
@@ -105,10 +105,10 @@ impl Summand for Gram {
     }
 
     fn sum(all: &[Self], weights: &[f64]) -> Mat<f64> {
-        let dims = all[0].dims();
+        let (dims, each) = (all[0].dims(), all.len().div_ceil(TASKS));
         let of_task = |task: usize| {
             let mut sum = Mat::zeros(dims, dims);
-            for (gram, &weight) in all.iter().zip(weights).skip(task * TASK).take(TASK) {
+            for (gram, &weight) in all.iter().zip(weights).skip(task * each).take(each) {
                 match gram {
                     Self::Matrix(gram) => sum += faer::Scale(weight) * gram,
                     Self::Rows(rows) => add_below(&mut sum, rows, weight),
@@ -125,7 +125,7 @@ impl Summand for Gram {
             return sum;
         }
         let mut sum = Mat::zeros(dims, dims);
-        map_ordered(all.len().div_ceil(TASK), of_task).into_iter().for_each(|of_task| sum += of_task);
+        map_ordered(TASKS, of_task).into_iter().for_each(|of_task| sum += of_task);
         Mat::from_fn(dims, dims, |i, j| sum[(i.max(j), i.min(j))])
     }
 }

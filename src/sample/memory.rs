@@ -8,7 +8,10 @@ use crate::{
     engine::cpu_pass_bytes,
     model::{GroundSet, PartKDpp},
     parallel::threads,
-    polynomial::{gram::keeps_rows, tilt::are_many},
+    polynomial::{
+        gram::{TASKS, keeps_rows},
+        tilt::are_many,
+    },
 };
 
 /// The most bytes that a sampler on the CPU holds, including set-up but not features that stay in their files.
@@ -73,7 +76,7 @@ impl MemoryPlan {
             projection::table_bytes(way, items as f64, features.dims() as f64, rank as f64, size as f64);
         let mut plan = Self { mapped, uses: Vec::new() };
         plan.add("features", held);
-        plan.add(SET_UP, set_up_bytes(features.dims(), [items, groups]));
+        plan.add(SET_UP, cpu_pass_bytes(features.dims(), groups, threads()));
         plan.add(TABLES, tables);
         plan
     }
@@ -121,14 +124,6 @@ impl fmt::Display for MemoryPlan {
 const SET_UP: &str = "set-up";
 const TABLES: &str = "tables of items";
 const SUMS: &str = "sums of qualities";
-/// Bytes of Gram matrices of some groups, or of the rows that take their place and of their images.
-fn set_up_bytes(dims: usize, [items, groups]: [usize; 2]) -> u64 {
-    if keeps_rows(items, groups, dims) {
-        return cpu_pass_bytes(dims, 1, threads()) + (16 * items * dims) as u64;
-    }
-    cpu_pass_bytes(dims, groups, threads())
-}
-
 /// Bytes of a partition per item: its part, and its entry in the list of the part.
 const PARTITION_BYTES: usize = 8;
 
@@ -185,6 +180,11 @@ impl PartitionDpp {
         let (items, rank) = (self.rows().len(), self.ground().dims_left());
         let stored = rejection::stored_bytes(items, rank, most_stored);
         memory.add("whitened rows", stored.unwrap_or_default() as u64);
+        if matches!(bound, Bound::Fischer | Bound::Block | Bound::Sequential)
+            && keeps_rows(items, self.open().len(), self.ground().features().dims())
+        {
+            memory.add("Gram matrices", (8 * self.open().len() * rank * rank) as u64);
+        }
         let several = self.open().iter().any(|part| part.high > 1);
         if several && matches!(bound, Bound::Auto | Bound::Fischer | Bound::Block) {
             memory.add("tables of items of every part", 24 * items as u64);
@@ -203,6 +203,12 @@ impl PartitionDpp {
         let (items, groups) = (self.rows().len(), self.open().len());
         let size = self.counts().total().unwrap_or(rank);
         let mut memory = MemoryPlan::spectral(features, [items, groups], rank, size, way);
+        if keeps_rows(items, groups, features.dims()) && self.counts().exact().is_some() {
+            // In place of Gram matrices: the rows and their images, and partial sums.
+            let rows =
+                cpu_pass_bytes(features.dims(), TASKS, threads()) + (16 * items * features.dims()) as u64;
+            memory.uses.iter_mut().filter(|held| held.what == SET_UP).for_each(|held| held.bytes = rows);
+        }
         memory.add("parts", parts);
         memory.add_lists(self.ground(), items);
         memory

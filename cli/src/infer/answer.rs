@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Estimate, Subset, engine::EngineInfo, sample::LogInterval, watch::Ended};
+use partition_dpp::{Error, Estimate, Subset, engine::EngineInfo, sample::LogInterval, watch::Ended};
 
-use crate::{estimates::Draws, input::Explained};
+use crate::{estimates::Draws, failure::Failure, input::Explained};
 
 /// Probabilities under a law. Errors of estimates are standard errors.
 #[derive(Debug)]
@@ -42,13 +42,22 @@ pub(crate) struct Estimated {
     /// An upper bound of ln Z that is proven.
     pub(crate) log_z_upper: f64,
     /// An interval of ln Z that is proven, if it is asked for, or why there is none yet.
-    pub(crate) interval: Option<Result<LogInterval, Ended>>,
+    pub(crate) interval: Option<Result<LogInterval, Error>>,
     pub(crate) draws: Draws,
 }
 
 impl Estimated {
-    /// Why there are fewer draws than asked for.
-    pub(crate) fn ended(&self) -> Option<Ended> {
-        self.draws.ended.or_else(|| self.interval.as_ref()?.as_ref().err().copied())
+    /// Why there is less than asked for.
+    pub(crate) fn ended(&self) -> Option<String> {
+        let of_interval = || Some(self.interval.as_ref()?.as_ref().err()?.to_string());
+        self.draws.ended.map(|ended| ended.to_string()).or_else(of_interval)
+    }
+
+    /// An interruption ends the command with its own status.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match self.interval {
+            Some(Err(Error::Ended(Ended::Interrupted))) => Err(Failure::InterruptedEstimate),
+            _ => self.draws.check(),
+        }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct InferArguments {
     #[command(flatten)]
     pub(crate) estimates: EstimatesArguments,
     /// Also state an interval of log Z that is at most this wide to either side, and proven: exact draws are made until it
-    /// is, 38 416 for 0.01.
+    /// is, some 38 000 for 0.01.
     #[arg(long, value_name = "W", value_parser = positive, allow_hyphen_values = true, help_heading = "Estimates (--method estimated)")]
     pub(crate) within: Option<f64>,
     /// The probability that the interval covers log Z; 0.95 by default.

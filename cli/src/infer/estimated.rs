@@ -26,7 +26,8 @@ pub(super) fn infer(
     let draws =
         Draws { statistics: found.statistics(), ended: found.ended(), wanted: options.standard_error() };
     let of_interval = |options| match dpp.log_partition_interval(options, &engine.watched(watch)) {
-        Err(Error::Ended(ended)) => Ok(Err(ended)),
+        // The draws made so far are an answer.
+        Err(error @ (Error::Ended(_) | Error::Estimate(_))) => Ok(Err(error)),
         found => found.map(Ok),
     };
     let interval = arguments.interval().map(of_interval).transpose()?;

@@ -74,8 +74,8 @@ struct Interval {
     proposals: u64,
 }
 
-impl From<LogInterval> for Interval {
-    fn from(LogInterval { low, high, confidence, acceptances, proposals, .. }: LogInterval) -> Self {
+impl Interval {
+    fn of(&LogInterval { low, high, confidence, acceptances, proposals, .. }: &LogInterval) -> Self {
         Self { low, high, confidence, acceptances, proposals }
     }
 }
@@ -144,7 +144,11 @@ impl<'a> EstimatedAnswer<'a> {
             log_z: inferred.log_z.value,
             log_z_se: inferred.log_z.error,
             log_z_upper: estimated.log_z_upper,
-            log_z_interval: estimated.interval.and_then(Result::ok).map(Interval::from),
+            log_z_interval: estimated
+                .interval
+                .as_ref()
+                .and_then(|found| found.as_ref().ok())
+                .map(Interval::of),
             marginals: of_items(&inferred.marginals.value),
             marginals_se: of_items(&estimated.marginals_se),
             log_probs: log_probs(inferred),
@@ -153,7 +157,7 @@ impl<'a> EstimatedAnswer<'a> {
             draws: statistics.draws,
             effective_share: statistics.effective_share,
             pareto_k: statistics.pareto_k,
-            ended: estimated.ended().map(|ended| ended.to_string()),
+            ended: estimated.ended(),
             common: Common::new(question, inferred),
         }
     }

@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     } else {
         output::print(out, &text::render(&question, &inferred, arguments.output.quiet))?;
     }
-    inferred.estimated.map_or(Ok(()), |estimated| estimated.draws.check())
+    inferred.estimated.map_or(Ok(()), |estimated| estimated.check())
 }
 
 fn inferred(

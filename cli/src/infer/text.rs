@@ -40,7 +40,7 @@ fn normaliser(Inferred { log_z, estimated, .. }: &Inferred) -> String {
             let interval = match interval {
                 None => String::new(),
                 Some(Ok(interval)) => of_interval(interval),
-                Some(Err(ended)) => format!("interval  none: {ended}\n"),
+                Some(Err(error)) => format!("interval  none: {error}\n"),
             };
             format!(
                 "log Z     {value:.4} ± {error} (standard error), at most {log_z_upper:.4} (proven)\n{interval}"

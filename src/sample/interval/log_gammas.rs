@@ -34,8 +34,7 @@ impl LogGammas {
         let scale = shapes.iter().map(|shape| shape.recip()).sum::<f64>().sqrt();
         let at = |j: usize| {
             let u = (j as f64 + 0.5) * STEP / scale;
-            let of = |&k: &f64| log_gamma(c64::new(k, u)) - log_gamma(c64::new(k, 0.0));
-            (shapes.iter().map(of).sum::<c64>() - c64::new(0.0, u * centre)).exp()
+            shapes.iter().map(|&k| log_ratio(k, u)).sum::<c64>().exp()
         };
         let transform = (0..MOST).map(at).take_while(|value| value.norm() > NEGLIGIBLE).collect();
         Self { centre, scale, transform }
@@ -65,19 +64,28 @@ impl LogGammas {
     }
 }
 
-/// ln Γ(z) for Re z ≥ 1, by Γ(z + 1) = z Γ(z) and Stirling's series.
-fn log_gamma(mut z: c64) -> c64 {
-    let mut below = c64::new(0.0, 0.0);
-    while z.re < LARGE {
-        below += z.ln();
-        z += 1.0;
+/// ln Γ(k + iu) / Γ(k) − iu ln k for k ≥ 1, by Γ(z + 1) = z Γ(z) and the difference of Stirling's series, without what cancels.
+fn log_ratio(mut k: f64, u: f64) -> c64 {
+    let (mut below, given) = (c64::new(0.0, 0.0), k);
+    while k < LARGE {
+        below += turn(u / k);
+        k += 1.0;
     }
-    let inverse = c64::new(1.0, 0.0) / z;
-    let square = inverse * inverse;
-    // B_2n / (2n (2n − 1)), from the last one on.
-    let coefficients = [1.0 / 1188.0, -1.0 / 1680.0, 1.0 / 1260.0, -1.0 / 360.0, 1.0 / 12.0];
-    let series = coefficients.iter().fold(c64::new(0.0, 0.0), |sum, &c| sum * square + c);
-    (z - 0.5) * z.ln() - z + 0.5 * (2.0 * PI).ln() + series * inverse - below
+    let series = |z: c64| {
+        let inverse = c64::new(1.0, 0.0) / z;
+        let square = inverse * inverse;
+        // B_2n / (2n (2n − 1)), from the last one on.
+        let coefficients = [1.0 / 1188.0, -1.0 / 1680.0, 1.0 / 1260.0, -1.0 / 360.0, 1.0 / 12.0];
+        coefficients.iter().fold(c64::new(0.0, 0.0), |sum, &c| sum * square + c) * inverse
+    };
+    let z = c64::new(k, u);
+    let whole = (z - 0.5) * turn(u / k) - c64::new(0.0, u) + series(z) - series(c64::new(k, 0.0));
+    whole - below + c64::new(0.0, u * (k / given).ln())
+}
+
+/// ln(1 + ix), also for small x.
+fn turn(x: f64) -> c64 {
+    c64::new(0.5 * (x * x).ln_1p(), x.atan())
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub enum Bound {
     /// Π β_j · Z_1 Z_2, the sums of det(V_S V_Sᵀ) over the picks of two halves: each half is drawn exactly, by halves again
     /// where that is cheaper and else as by Hadamard, and both are accepted against the volume that they span. As every half
     /// is rejected by itself, k picks take about the root of the proposals of Hadamard. The best for many parts. Under
-    /// ranges, whose counts do not tell what the halves are, this is Hadamard.
+    /// ranges, whose counts do not tell what the halves are, and with one part, this is Hadamard.
     Halves,
 }
 

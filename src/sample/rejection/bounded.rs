@@ -2,7 +2,8 @@
 
 use super::{Bound, BoundCost, BoundedLaw, Chosen, RejectionSetup, halving::Halves};
 use crate::{
-    Result, engine::Engine, linalg::log_sum, polynomial::spectrum::TiltedSpectrum, sample::SamplerOptions,
+    Error, Result, engine::Engine, linalg::log_sum, polynomial::spectrum::TiltedSpectrum,
+    sample::SamplerOptions,
 };
 
 /// Weighted draws of a pilot, in tasks.
@@ -21,7 +22,9 @@ impl RejectionSetup<'_> {
         engine: &Engine,
     ) -> Result<Bounded> {
         let mut law = BoundedLaw::new(self, chosen, options.projection, engine)?;
-        law.note_picks();
+        if matches!(options.bound, Bound::Auto | Bound::Halves) {
+            law.note_picks();
+        }
         let pilot = Pilot::of(&law, engine)?;
         let proposals = (law.log_bound() - pilot.log_normaliser).exp().max(1.0);
         Ok(Bounded { law, pilot, proposals })
@@ -49,13 +52,23 @@ impl RejectionSetup<'_> {
         if asked == Bound::Auto && GAIN * cost.cost() > bounded.proposals * first.operations {
             return Ok((bounded, None));
         }
-        let mut bounded = match first.bound {
-            Bound::Hadamard => bounded,
-            _ => self.bounded(by_items.clone(), options, engine)?,
-        };
-        bounded.law.halves = Some(halves);
-        let proposals = bounded.pilot.log_above.exp().max(1.0);
-        Ok((bounded, Some(BoundCost { proposals, ..cost })))
+        if first.bound == Bound::Hadamard {
+            let (with, cost) = bounded.halved(halves, cost);
+            if asked == Bound::Auto && with.error(&self.found) > options.law_error {
+                return Ok((with.at_once(), None));
+            }
+            return Ok((with, Some(cost)));
+        }
+        // The law at hand is accurate enough, and so must be another one.
+        match self.bounded(by_items.clone(), options, engine) {
+            Err(Error::IllConditioned { .. }) => Ok((bounded, None)),
+            Err(error) => Err(error),
+            Ok(other) => {
+                let (other, halves) = other.halved(halves, cost);
+                let is_accurate = other.error(&self.found) <= options.law_error;
+                Ok(if is_accurate { (other, Some(halves)) } else { (bounded, None) })
+            }
+        }
     }
 }
 
@@ -69,6 +82,19 @@ pub(in crate::sample) struct Bounded {
 }
 
 impl Bounded {
+    /// The same law by proposals of all items at once.
+    fn at_once(mut self) -> Self {
+        self.law.halves = None;
+        self
+    }
+
+    /// The same law by proposals in halves, and what they cost.
+    fn halved(mut self, halves: Halves, cost: BoundCost) -> (Self, BoundCost) {
+        self.law.halves = Some(halves);
+        let proposals = self.pilot.log_above.exp().max(1.0);
+        (self, BoundCost { proposals, ..cost })
+    }
+
     /// Total variation error of the law.
     pub(super) fn error(&self, found: &TiltedSpectrum) -> f64 {
         let Self { law, pilot, proposals } = self;

@@ -14,12 +14,14 @@ use super::{Bound, BoundCost};
 ///
 /// # Source
 /// Fischer (1908) for the inequality; nested rejection as in Harviainen, Röyskö and Koivisto (2021).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct Halves {
     pub(super) picks: usize,
     pub(super) both: Option<Box<[Halves; 2]>>,
     /// How often it is divided at most, from the root to any picks.
     depth: usize,
+    /// Predicted operations of a draw.
+    pub(super) operations: f64,
 }
 
 /// Operations that any proposal takes.
@@ -80,13 +82,13 @@ pub(super) fn middle(groups: &[usize]) -> Option<usize> {
 }
 
 impl Halves {
-    fn at_once(picks: usize) -> Self {
-        Self { picks, both: None, depth: 0 }
+    fn at_once(picks: usize, operations: f64) -> Self {
+        Self { picks, both: None, depth: 0, operations }
     }
 
-    fn of(halves: [Self; 2]) -> Self {
+    fn of(halves: [Self; 2], operations: f64) -> Self {
         let [picks, depth] = [halves[0].picks + halves[1].picks, 1 + halves[0].depth.max(halves[1].depth)];
-        Self { picks, both: Some(Box::new(halves)), depth }
+        Self { picks, both: Some(Box::new(halves)), depth, operations }
     }
 
     /// The fastest for picks from these groups that take `proposals` at once, but in halves at least once, and what proposals
@@ -100,30 +102,34 @@ impl Halves {
         let work = Work::new(groups.len(), proposals, rank, read);
         let (one, other) = groups.split_at(middle(groups)?);
         let sizes = [one.len(), other.len()];
-        let [(one, of_one), (other, of_other)] = [one, other].map(|groups| Self::fastest(groups, &work));
         let of_halves: f64 = sizes.iter().map(|&size| Work::loss(work.dims, size)).sum();
         let proposals = (Work::loss(work.dims, groups.len()) - of_halves).exp();
-        let operations = work.in_halves(sizes, of_one + of_other) / proposals;
-        Some((Self::of([one, other]), BoundCost { bound: Bound::Halves, proposals, operations }))
+        let halves = Self::halved([one, other], &work);
+        let operations = halves.operations / proposals;
+        Some((halves, BoundCost { bound: Bound::Halves, proposals, operations }))
     }
 
-    /// With the operations of a draw.
-    fn fastest(groups: &[usize], work: &Work) -> (Self, f64) {
-        let whole = (Self::at_once(groups.len()), work.at_once(groups.len()));
+    fn fastest(groups: &[usize], work: &Work) -> Self {
+        let whole = Self::at_once(groups.len(), work.at_once(groups.len()));
         let Some(middle) = middle(groups) else { return whole };
         let (one, other) = groups.split_at(middle);
-        let sizes = [one.len(), other.len()];
-        let [(one, of_one), (other, of_other)] = [one, other].map(|groups| Self::fastest(groups, work));
-        let halves = work.in_halves(sizes, of_one + of_other);
-        if halves < whole.1 { (Self::of([one, other]), halves) } else { whole }
+        let halves = Self::halved([one, other], work);
+        if halves.operations < whole.operations { halves } else { whole }
+    }
+
+    fn halved(groups: [&[usize]; 2], work: &Work) -> Self {
+        let halves = groups.map(|groups| Self::fastest(groups, work));
+        let of_halves = halves[0].operations + halves[1].operations;
+        let operations = work.in_halves(groups.map(<[usize]>::len), of_halves);
+        Self::of(halves, operations)
     }
 
     /// In halves as long as there are several groups.
     #[cfg(test)]
     pub(super) fn of_all(groups: &[usize]) -> Self {
-        let Some(middle) = middle(groups) else { return Self::at_once(groups.len()) };
+        let Some(middle) = middle(groups) else { return Self::at_once(groups.len(), 1.0) };
         let (one, other) = groups.split_at(middle);
-        Self::of([one, other].map(Self::of_all))
+        Self::of([one, other].map(Self::of_all), 1.0)
     }
 
     pub(super) fn depth(&self) -> usize {

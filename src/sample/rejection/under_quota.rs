@@ -133,9 +133,10 @@ impl Rejection {
         self.log_bound
     }
 
-    /// The number of halves of proposals, and of their halves.
-    pub(in crate::sample) fn halves_below(&self) -> usize {
-        if let Way::Bounded(law) = &self.way { law.halves_below().len() } else { 0 }
+    /// Operations of a draw of the halves of proposals, and of their halves.
+    pub(in crate::sample) fn halves_below(&self) -> Vec<f64> {
+        let Way::Bounded(law) = &self.way else { return Vec::new() };
+        law.halves_below().iter().map(|(half, _)| half.operations).collect()
     }
 
     /// Attempts of the half with a number from 1 on until so many are accepted; 0 is the law itself.

@@ -38,6 +38,11 @@ fn halves_have_the_law_of_their_picks() {
             let chosen = of_family(&setup, Bound::Hadamard, choice).unwrap();
             let mut law = BoundedLaw::new(&setup, chosen, Projection::Cheaper, Engine::host()).unwrap();
             law.note_picks();
+            let halves = Halves::of_all(&law.picks);
+            if halves.depth() == 0 {
+                // All picks left are of one part.
+                continue;
+            }
 
             // W / Z, as the mean over the law that weighted draws estimate.
             let (mut above, mut paths, mut buffers) = (0.0, Paths::default(), Buffers::default());
@@ -52,7 +57,7 @@ fn halves_have_the_law_of_their_picks() {
                     break;
                 }
             }
-            law.halves = Some(Halves::of_all(&law.picks));
+            law.halves = Some(halves);
             let kept = kept(Paths::default(), |paths| {
                 law.propose(paths, &mut buffers).then(|| buffers.items.clone())
             });

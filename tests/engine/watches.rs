@@ -245,8 +245,8 @@ fn chains_end_alike() {
 /// A draw that would take ages: it ends while it is at work.
 #[test]
 fn a_hopeless_draw_ends() {
-    // Two parts of nearly the same directions but for a little: quotas that proposals hardly ever meet.
-    let items = 60;
+    // Nearly as many items as dimensions: proposals hardly ever span so much volume, nor do two halves.
+    let items = 78;
     let labels: Vec<usize> = (0..items).map(|i| i / 2).collect();
     let features = Features::from_rows(items, 40, normals(items * 40, 3)).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();

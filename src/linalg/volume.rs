@@ -1,4 +1,4 @@
-//! The volume of rows that are added one by one, by their inner products.
+//! The volume of rows added one by one, from their inner products.
 
 #![expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
 
@@ -57,7 +57,8 @@ impl Volume {
         Arch::new().dispatch(Distance { volume: self, row, square: None, between: &[] })
     }
 
-    /// By how much the distance of a row of another volume falls because of these rows, which have the rows before it.
+    /// The ratio of a row's distance off these rows to its distance in the other volume. The rows before it must have been
+    /// added.
     #[inline]
     pub(crate) fn ratio(&mut self, other: &Self, number: usize) -> f64 {
         let first = number * number.saturating_sub(1) / 2;

@@ -24,12 +24,12 @@ pub(crate) enum Gram {
     Rows(Mat<f64>),
 }
 
-/// Sums of groups that are in memory at a time.
+/// The number of partial sums, which are in memory together.
 pub(crate) const TASKS: usize = 8;
-/// How many times fewer numbers rows must be: products with them take more operations.
+/// Rows are kept if they are this many times fewer numbers: products with them take more operations.
 const FEWER: usize = 2;
 
-/// Something whose weighted sums are wanted.
+/// A symmetric matrix in a weighted sum.
 pub(crate) trait Summand: Sized + Sync {
     fn dims(&self) -> usize;
 
@@ -105,7 +105,10 @@ impl Summand for Gram {
     }
 
     fn sum(all: &[Self], weights: &[f64]) -> Mat<f64> {
-        let (dims, each) = (all[0].dims(), all.len().div_ceil(TASKS));
+        let dims = all[0].dims();
+        let keeps_rows = all.iter().any(|gram| matches!(gram, Self::Rows(_)));
+        let tasks = if keeps_rows { TASKS } else { 1 };
+        let each = all.len().div_ceil(tasks);
         let of_task = |task: usize| {
             let mut sum = Mat::zeros(dims, dims);
             for (gram, &weight) in all.iter().zip(weights).skip(task * each).take(each) {
@@ -116,16 +119,11 @@ impl Summand for Gram {
             }
             sum
         };
-        if all.iter().all(|gram| matches!(gram, Self::Matrix(_))) {
-            let mut sum = Mat::zeros(dims, dims);
-            for (gram, &weight) in all.iter().zip(weights) {
-                let (Self::Matrix(gram) | Self::Rows(gram)) = gram;
-                sum += faer::Scale(weight) * gram;
-            }
-            return sum;
+        if !keeps_rows {
+            return of_task(0);
         }
         let mut sum = Mat::zeros(dims, dims);
-        map_ordered(TASKS, of_task).into_iter().for_each(|of_task| sum += of_task);
+        map_ordered(tasks, of_task).into_iter().for_each(|of_task| sum += of_task);
         Mat::from_fn(dims, dims, |i, j| sum[(i.max(j), i.min(j))])
     }
 }

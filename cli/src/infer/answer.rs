@@ -41,13 +41,13 @@ pub(crate) struct Estimated {
     pub(crate) marginals_se: Vec<f64>,
     /// An upper bound of ln Z that is proven.
     pub(crate) log_z_upper: f64,
-    /// An interval of ln Z that is proven, if it is asked for, or why there is none yet.
+    /// The proven interval of ln Z, if requested, or the reason why there is none.
     pub(crate) interval: Option<Result<LogInterval, Error>>,
     pub(crate) draws: Draws,
 }
 
 impl Estimated {
-    /// Why there is less than asked for.
+    /// The reason why draws or the interval are missing.
     pub(crate) fn ended(&self) -> Option<String> {
         let of_interval = || Some(self.interval.as_ref()?.as_ref().err()?.to_string());
         self.draws.ended.map(|ended| ended.to_string()).or_else(of_interval)

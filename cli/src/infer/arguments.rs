@@ -29,8 +29,7 @@ pub(crate) struct InferArguments {
     pub(crate) sets: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) estimates: EstimatesArguments,
-    /// Also state an interval of log Z that is at most this wide to either side, and proven: exact draws are made until it
-    /// is, some 38 000 for 0.01.
+    /// Also compute a proven interval of log Z, at most W to either side. It takes about 38 000 exact draws for 0.01.
     #[arg(long, value_name = "W", value_parser = positive, allow_hyphen_values = true, help_heading = "Estimates (--method estimated)")]
     pub(crate) within: Option<f64>,
     /// The probability that the interval covers log Z; 0.95 by default.
@@ -46,7 +45,7 @@ pub(crate) struct InferArguments {
 }
 
 impl InferArguments {
-    /// Refuses what does not go together.
+    /// Refuses options that contradict each other.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         self.estimates.check(self.law.quota.is_some())?;
         if self.within.is_some() && !self.estimates.are_wanted() {

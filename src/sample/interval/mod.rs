@@ -1,4 +1,4 @@
-//! Intervals of ln Z that are certain to cover it with the probability stated.
+//! Confidence intervals of ln Z with exact coverage.
 
 mod log_gammas;
 
@@ -14,11 +14,11 @@ use crate::{
 /// Acceptances of a task.
 const STEPS: usize = 64;
 const TASK: u64 = STEPS as u64;
-/// Acceptances of halves for one of both, which takes many of them.
+/// Acceptances of each half per acceptance of a whole proposal: halves are cheap, and add little to the width.
 const OF_HALVES: u64 = 16;
 /// Trials share no random numbers with draws of the same seed.
 const SEED: u64 = 0x69_6e_74_65_72_76_61_6c;
-/// The most acceptances: beyond them rounding hides the width.
+/// The most acceptances; with more, rounding exceeds the width.
 const MOST: f64 = 1e10;
 /// The default of operations: some minutes of a core.
 const OPERATIONS: f64 = 3e12;
@@ -33,7 +33,8 @@ pub struct IntervalOptions {
 }
 
 impl IntervalOptions {
-    /// An interval that is at most 2·`within` wide, but for rounding, with a confidence of 0.95, 3·10¹² operations at most, and seed 0.
+    /// An interval at most 2·`within` wide, plus the error from rounding. The confidence is 0.95, the budget 3·10¹² operations,
+    /// the seed 0.
     #[must_use]
     pub fn new(within: f64) -> Self {
         Self { within, confidence: 0.95, most_operations: OPERATIONS, seed: 0 }
@@ -76,8 +77,8 @@ pub struct LogInterval {
 }
 
 impl PartitionDpp {
-    /// An interval that covers ln Z with the probability wanted, however the weights of draws are spread: proposals are made
-    /// until k of them are accepted, and the law of what they tell of Z is known exactly.
+    /// A confidence interval of ln Z with exact coverage. It makes proposals until k are accepted; the relative error of the
+    /// resulting estimate has a known distribution, whatever Z is.
     ///
     /// With N proposals for k acceptances under a bound W, and R ~ Gamma(N, 1):
     ///
@@ -155,7 +156,7 @@ struct Tally {
 }
 
 impl Trials<'_> {
-    /// Acceptances of proposals, then of every half, and the quantiles of what they tell.
+    /// The acceptances of whole proposals and of every half, and the quantiles of ln G.
     ///
     /// # Errors
     /// [`EstimateProblem::IntervalBudget`].
@@ -196,7 +197,7 @@ impl Trials<'_> {
         Ok(LogInterval { low, high, confidence, acceptances: shapes[0], proposals: tallies[0].made })
     }
 
-    /// Trials of proposals, or of the half with a number, until so many are accepted.
+    /// Runs trials of whole proposals, or of one half, until `acceptances` are accepted.
     fn tally(&self, number: usize, acceptances: u64) -> Result<Tally> {
         let tasks = usize::try_from(acceptances / TASK).unwrap_or(usize::MAX);
         let of = |task: usize| {
@@ -204,7 +205,7 @@ impl Trials<'_> {
             let mut attempts = Attempts::under(self.engine.apart().1, 0.0);
             self.law.accept(number, TASK, &mut rng, &mut attempts)?;
             self.engine.proceed_after_steps(Step::Draw, STEPS)?;
-            // Every trial takes an exponential time.
+            // One exponential variable per trial.
             let gamma = (0..attempts.made()).map(|_| -(-rng.random::<f64>()).ln_1p()).sum();
             Ok(Tally { made: attempts.made(), gamma })
         };
@@ -234,7 +235,7 @@ mod tests {
         sets.iter().map(volume).sum::<f64>().ln()
     }
 
-    /// What all halves tell together covers ln Z as often as stated.
+    /// Coverage of the combined interval.
     #[test]
     fn intervals_from_halves_cover_as_often_as_they_say() {
         use rand::RngExt;

@@ -10,7 +10,7 @@ use crate::{
 const PILOT: usize = 64;
 const TASKS: usize = 8;
 
-/// How many times less proposals in halves must be predicted to take.
+/// Halves are used if they are predicted to cost this many times less.
 const GAIN: f64 = 1.5;
 
 impl RejectionSetup<'_> {
@@ -30,7 +30,7 @@ impl RejectionSetup<'_> {
         Ok(Bounded { law, pilot, proposals })
     }
 
-    /// The law with proposals in halves, and what they cost, if they are asked for or cost less than the law has so far.
+    /// Switches to halves, and returns their cost, if they are requested or predicted to cost less.
     pub(super) fn halved(
         &self,
         bounded: Bounded,
@@ -59,7 +59,7 @@ impl RejectionSetup<'_> {
             }
             return Ok((with, Some(cost)));
         }
-        // The law at hand is accurate enough, and so must be another one.
+        // The first law is accurate enough; its replacement must be, too.
         match self.bounded(by_items.clone(), options, engine) {
             Err(Error::IllConditioned { .. }) => Ok((bounded, None)),
             Err(error) => Err(error),

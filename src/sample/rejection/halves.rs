@@ -23,7 +23,7 @@ pub(super) struct Half {
     positions: Vec<u32>,
     row: Vec<f64>,
     scratch: RowScratch,
-    /// What is to be joined.
+    /// Scratch for the second half.
     other: Option<Box<Half>>,
 }
 
@@ -34,7 +34,7 @@ impl Half {
         self.volume.clear(rank, most);
     }
 
-    /// Adds what another half has, if the volume of both is accepted.
+    /// Adds the items of the other half if the joint volume is accepted.
     fn join(&mut self, other: &Self, chance: &mut impl Chance) -> bool {
         other.items.iter().enumerate().all(|(number, item)| {
             let ratio = self.volume.ratio(&other.volume, number);
@@ -58,7 +58,7 @@ impl BoundedLaw {
         Some(picks)
     }
 
-    /// Notes the groups of all picks, if proposals may be made in halves: of independent items with exact counts.
+    /// Records the group of every pick. Halves need independent items and exact counts; otherwise the list stays empty.
     pub(super) fn note_picks(&mut self) {
         let picks = if self.bound == Bound::Hadamard { self.exact_picks() } else { None };
         self.picks = picks.unwrap_or_default();
@@ -71,7 +71,7 @@ impl BoundedLaw {
         all
     }
 
-    /// Attempts of one of the halves below until so many are accepted.
+    /// Draws one of the halves below until it was accepted `acceptances` times.
     pub(super) fn accept_half<R: Rng + ?Sized>(
         &self,
         number: usize,
@@ -161,7 +161,7 @@ impl BoundedLaw {
         true
     }
 
-    /// ln of what proposals of two halves are above the law, at some items in the order of picks:
+    /// ln of the ratio of the proposal weight to the law at the drawn items, in the order of picks:
     ///
     /// ```text
     /// Π β_j det(V_S V_Sᵀ) det(V_T V_Tᵀ) / det(A Aᵀ)
@@ -178,7 +178,7 @@ impl BoundedLaw {
         let (one, other) = all.split_at(half * rank);
         let of_span = self.log_products[groups.len()] - self.log_det_of_span(&buffers.span);
         let log = volume(one) + volume(other) - volume(&all) + of_span - self.log_of_fill(&buffers.items);
-        // Items that only rounding tells from dependent ones are hardly ever drawn.
+        // Only dependent items, within rounding, have an infinite ratio; their weight is negligible.
         if log.is_finite() { log } else { f64::NEG_INFINITY }
     }
 }

@@ -2,15 +2,15 @@
 
 use super::{Bound, BoundCost};
 
-/// Picks that are made at once, or as two halves. With the law det(V_S V_Sᵀ) / Z_S of each half, both together are accepted
-/// with probability
+/// Picks drawn at once, or as two halves. Each half S has probability det(V_S V_Sᵀ) / Z_S, and the pair is accepted with
+/// probability
 ///
 /// ```text
-/// det(V V ᵀ) / (det(V_S V_Sᵀ) det(V_T V_Tᵀ)) = vol²(P_S T) / vol²(T) ≤ 1   (Fischer)
+/// det(V Vᵀ) / (det(V_S V_Sᵀ) det(V_T V_Tᵀ)) = vol²(P_S T) / vol²(T) ≤ 1   (Fischer)
 /// ```
 ///
-/// A proposal that is rejected inside a half costs nothing of the other: halves of k picks take the root of as many
-/// proposals as all of them at once.
+/// A rejection inside one half does not discard the other, so each half takes about the square root of the proposals that
+/// all k picks take at once.
 ///
 /// # Source
 /// Fischer (1908) for the inequality; nested rejection as in Harviainen, Röyskö and Koivisto (2021).
@@ -18,7 +18,7 @@ use super::{Bound, BoundCost};
 pub(super) struct Halves {
     pub(super) picks: usize,
     pub(super) both: Option<Box<[Halves; 2]>>,
-    /// How often it is divided at most, from the root to any picks.
+    /// Levels of division below this node.
     depth: usize,
     /// Predicted operations of a draw.
     pub(super) operations: f64,
@@ -27,10 +27,10 @@ pub(super) struct Halves {
 /// Operations that any proposal takes.
 const OVERHEAD: f64 = 500.0;
 
-/// What picks are predicted to lose in rejections, and what they cost.
+/// Predicts rejections and cost.
 #[derive(Clone, Copy, Debug)]
 struct Work {
-    /// Dimensions in which rows would lose as much if they had no preferred directions.
+    /// The number of dimensions d in which isotropic rows would be rejected as often.
     dims: f64,
     rank: f64,
     /// Operations of reading a row.
@@ -43,7 +43,7 @@ impl Work {
         -(0..picks).map(|j| (-(j as f64) / dims).ln_1p()).sum::<f64>()
     }
 
-    /// For picks that take `proposals` if they are made at once.
+    /// Fits d to the number of proposals that all picks take at once.
     fn new(picks: usize, proposals: f64, rank: usize, read: f64) -> Self {
         // More dimensions lose less.
         let (mut least, mut most) = (picks as f64, 1e9);
@@ -64,7 +64,7 @@ impl Work {
         (OVERHEAD + (0..picks).map(reached).sum::<f64>()) * Self::loss(self.dims, picks).exp()
     }
 
-    /// Accepted proposals of both halves, until their volume is accepted, too.
+    /// Operations until both halves are accepted together.
     fn in_halves(&self, [one, other]: [usize; 2], costs: f64) -> f64 {
         let lost = |j: usize| {
             let [both, alone] = [one + j, j].map(|picks| Self::loss(self.dims, picks));
@@ -136,7 +136,7 @@ impl Halves {
         self.depth
     }
 
-    /// Those below these, with the groups of their picks.
+    /// Lists all nodes below this one, with the groups of their picks.
     pub(super) fn below<'h>(&'h self, groups: &'h [usize], out: &mut Vec<(&'h Halves, &'h [usize])>) {
         let Some(both) = &self.both else { return };
         let (first, second) = groups.split_at(both[0].picks);

@@ -128,18 +128,18 @@ impl Rejection {
         if let Way::Tilted(law) = &mut self.way { Some(law) } else { None }
     }
 
-    /// ln W, whose product with the acceptance is Z; with halves, with that of each of them, too.
+    /// ln W. Z is W times the acceptance, and with halves also times the acceptance of each half.
     pub(in crate::sample) fn log_bound(&self) -> f64 {
         self.log_bound
     }
 
-    /// Operations of a draw of the halves of proposals, and of their halves.
+    /// Predicted operations per draw of every half, at all levels.
     pub(in crate::sample) fn halves_below(&self) -> Vec<f64> {
         let Way::Bounded(law) = &self.way else { return Vec::new() };
         law.halves_below().iter().map(|(half, _)| half.operations).collect()
     }
 
-    /// Attempts of the half with a number from 1 on until so many are accepted; 0 is the law itself.
+    /// Draws until `acceptances` are accepted: from the law if `number` is 0, otherwise from that half.
     pub(in crate::sample) fn accept<R: Rng + ?Sized>(
         &self,
         number: usize,
@@ -179,7 +179,7 @@ impl<'q> RejectionSetup<'q> {
         Ok(Self { dpp, rows, found: Arc::new(found), correction, fill })
     }
 
-    /// ln Z less what bounds and weights have for it.
+    /// ln Z minus its value in the units of bounds and weights.
     pub(in crate::sample) fn log_shift(&self) -> f64 {
         self.dpp.ground().log_det_included().value - self.correction.least
     }

@@ -63,7 +63,7 @@ pub(in crate::sample) struct Weighed {
     pub(in crate::sample) amplification: f64,
     /// What estimated traces add to the variance of ln w, times the candidates of a pick.
     pub(super) spread: f64,
-    /// ln of what proposals of two halves are above the law here; −∞ where nobody asks.
+    /// [`BoundedLaw::log_above`] at the draw; −∞ if halves are not considered.
     pub(super) above: f64,
 }
 

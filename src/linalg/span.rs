@@ -1,11 +1,8 @@
 //! The span of the items picked so far.
 
-use faer::MatRef;
+use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 
-use super::{
-    column,
-    kernels::{dot, scale, subtract_product, transposed_product},
-};
+use super::kernels::{dot, scale, subtract_product, transposed_product};
 
 /// An orthonormal basis that grows by Gram–Schmidt.
 ///
@@ -53,22 +50,6 @@ impl Span {
         (square - transposed_product(&self.directions, row, &mut self.along)).max(0.0)
     }
 
-    /// ‖P v‖² of rows that lie one after another.
-    pub(crate) fn distances(&self, rows: &[f64], dims: usize) -> Vec<f64> {
-        let squares = rows.chunks_exact(dims).map(|row| dot(row, row));
-        if self.size == 0 {
-            return squares.collect();
-        }
-        let rows = MatRef::from_column_major_slice(rows, dims, rows.len() / dims);
-        let directions = MatRef::from_column_major_slice(&self.directions, dims, self.size);
-        let along = directions.transpose() * rows;
-        let left = |(j, square): (usize, f64)| {
-            let along = column(along.as_ref(), j);
-            (square - dot(along, along)).max(0.0)
-        };
-        squares.enumerate().map(left).collect()
-    }
-
     /// Adds the direction P v / ‖P v‖ of a unit row, which it leaves in the row; returns ‖P v‖, `None` if that is `least` or
     /// below.
     pub(crate) fn add(&mut self, row: &mut [f64], least: f64) -> Option<f64> {
@@ -109,6 +90,41 @@ impl Span {
         }
         scale(new, dot(new, new).sqrt().recip());
         self.size += 1;
+    }
+
+    /// Adds the directions of some rows, which lie one after another.
+    pub(crate) fn extend_by(&mut self, rows: &[f64], dims: usize, chosen: &[usize]) {
+        let start = self.directions.len();
+        for &row in chosen {
+            self.directions.extend_from_slice(&rows[row * dims..][..dims]);
+        }
+        let (before, new) = self.directions.split_at_mut(start);
+        let mut along = Mat::zeros(self.size, chosen.len());
+        // Twice is enough (Kahan and Parlett), against the span and among themselves.
+        for _ in 0..2 {
+            if self.size > 0 {
+                let before = MatRef::from_column_major_slice(before, dims, self.size);
+                let mut new = MatMut::from_column_major_slice_mut(new, dims, chosen.len());
+                matmul(&mut along, Accum::Replace, before.transpose(), &new, 1.0, Par::Seq);
+                matmul(&mut new, Accum::Add, before, &along, -1.0, Par::Seq);
+            }
+            orthogonalise(new, dims);
+        }
+        self.size += chosen.len();
+    }
+}
+
+/// Makes columns orthonormal, in their order.
+fn orthogonalise(columns: &mut [f64], dims: usize) {
+    let mut along = vec![0.0; columns.len() / dims.max(1)];
+    for size in 0..along.len() {
+        let (before, rest) = columns.split_at_mut(size * dims);
+        let (new, along) = (&mut rest[..dims], &mut along[..size]);
+        if size > 0 {
+            transposed_product(before, new, along);
+            subtract_product(new, before, along);
+        }
+        scale(new, dot(new, new).sqrt().recip());
     }
 }
 

@@ -3,6 +3,10 @@
 use super::{BoundedLaw, chance::Chance, proposal::Buffers};
 use crate::{Result, engine::Engine};
 
+/// Candidates of all picks that are looked at together, and the most of such picks.
+const TOGETHER: usize = 256;
+const MOST_PICKS: usize = 32;
+
 /// The least and the most candidates of a pick.
 const FEWEST: usize = 4;
 const MOST: usize = 64;
@@ -18,6 +22,23 @@ const EACH: usize = 4;
 const FIRST: usize = 16;
 const SEED: u64 = 0x66_65_77;
 
+/// Candidates estimate the traces, and those of some picks are drawn before the first of these picks is made: the span is
+/// read once for all.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lookahead {
+    /// Candidates of a pick.
+    pub(super) candidates: usize,
+    /// Picks whose candidates are drawn together.
+    pub(super) picks: usize,
+}
+
+impl Lookahead {
+    /// So many candidates for each of as many picks as suit caches.
+    pub(super) fn of(candidates: usize) -> Self {
+        Self { candidates, picks: (TOGETHER / candidates).clamp(1, MOST_PICKS) }
+    }
+}
+
 impl BoundedLaw {
     /// The candidates of a pick, in proportion to the variance that they leave; `None` if exact traces take less, and may be
     /// had.
@@ -27,7 +48,7 @@ impl BoundedLaw {
         may_be_exact: bool,
         engine: &Engine,
     ) -> Result<Option<usize>> {
-        self.candidates = Some(FIRST);
+        self.lookahead = Some(Lookahead::of(FIRST));
         let drawn = self.weigh_many((0..TASKS, EACH), SEED, engine)?;
         let spread = drawn.iter().map(|weighed| weighed.spread).sum::<f64>() / drawn.len() as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
@@ -54,28 +75,57 @@ impl BoundedLaw {
     /// Fearnhead, Papaspiliopoulos and Roberts, *Particle filters for partially observed diffusions* (2008), for random weights.
     pub(super) fn among_candidates(
         &self,
-        (group, count): (usize, usize),
+        lookahead: Lookahead,
+        chance: &mut impl Chance,
+        buffers: &mut Buffers,
+    ) -> f64 {
+        let (mut groups, mut log) = (Vec::new(), 0.0);
+        for place in 0..self.counts.order().len() {
+            let (group, count) = self.choose_count(place, groups.len(), chance, &mut log);
+            groups.extend(std::iter::repeat_n(group, count));
+            buffers.counts.push((group, count));
+        }
+        for groups in groups.chunks(lookahead.picks) {
+            log += self.among_some(groups, lookahead.candidates, chance, buffers);
+            if log == f64::NEG_INFINITY {
+                break;
+            }
+        }
+        log
+    }
+
+    /// One pick of each of these groups.
+    fn among_some(
+        &self,
+        groups: &[usize],
         candidates: usize,
         chance: &mut impl Chance,
         buffers: &mut Buffers,
     ) -> f64 {
-        let Buffers { items, span, positions, row, rows, scratch, amplification, spread, .. } = buffers;
-        let (table, rank) = (self.rows.table(group), self.rows.rank());
-        rows.resize(candidates * rank, 0.0);
-        let mut log = 0.0;
-        for _ in 0..count {
+        let Buffers { items, span, positions, rows, outside_span, scratch, amplification, spread, .. } =
+            buffers;
+        let rank = self.rows.rank();
+        positions.clear();
+        rows.resize(groups.len() * candidates * rank, 0.0);
+        for (&group, rows) in groups.iter().zip(rows.chunks_exact_mut(candidates * rank)) {
             if !chance.goes_on() {
                 return f64::NEG_INFINITY;
             }
-            positions.clear();
-            chance.picks(table, candidates, positions);
-            self.rows.read_all(group, positions, scratch, rows);
-            let mut left = span.distances(rows, rank);
-            for (left, &position) in left.iter_mut().zip(&*positions) {
+            let first = positions.len();
+            chance.picks(self.rows.table(group), candidates, positions);
+            self.rows.read_all(group, &positions[first..], scratch, rows);
+        }
+        outside_span.enter(span, rows, rank);
+        let mut log = 0.0;
+        for (&group, first) in groups.iter().zip((0..).step_by(candidates)) {
+            let (table, own) = (self.rows.table(group), first..first + candidates);
+            let shares = |(&left, &position): (&f64, &u32)| {
                 // The residual of a picked row is a rounding error: its probability is zero.
                 let is_picked = items.contains(&table.item(position));
-                *left = if is_picked { 0.0 } else { *left / table.weight(position) };
-            }
+                if is_picked { 0.0 } else { left / table.weight(position) }
+            };
+            let left = outside_span.squares()[own.clone()].iter().zip(&positions[own.clone()]);
+            let left: Vec<f64> = left.map(shares).collect();
             let sum: f64 = left.iter().sum();
             if !sum.is_normal() {
                 return f64::NEG_INFINITY;
@@ -86,12 +136,11 @@ impl BoundedLaw {
             *spread += square / (mean * mean);
             log += table.total().ln() + mean.ln();
             let chosen = chance.choose(left.iter().map(|left| left / sum).enumerate());
-            row.copy_from_slice(&rows[chosen * rank..(chosen + 1) * rank]);
             *amplification += left[chosen].recip();
-            let distance = span.distance(row);
-            span.extend(row, distance);
-            items.push(table.item(positions[chosen]));
+            items.push(table.item(positions[first + chosen]));
+            outside_span.choose(rows, first + chosen, own.end);
         }
+        span.extend_by(rows, rank, outside_span.chosen());
         log
     }
 }

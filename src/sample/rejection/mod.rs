@@ -45,6 +45,7 @@ pub(super) use under_quota::{Rejection, RejectionSetup};
 pub(super) use weighted::WeightedLaw;
 
 use candidate::Tables;
+use candidates::Lookahead;
 use chance::Drawn;
 use choice::Traces;
 use count_law::CountLaw;
@@ -81,8 +82,8 @@ pub(crate) struct BoundedLaw {
     parts: Vec<Option<PartLaw>>,
     /// Ĝ_l in the coordinates of the rows; none if traces are estimated.
     grams: Vec<Mat<f64>>,
-    /// How many candidates of a pick estimate a trace.
-    candidates: Option<usize>,
+    /// How traces are estimated from candidates of picks.
+    lookahead: Option<Lookahead>,
     symmetric: Vec<ElementaryTable>,
     /// S_{r−t}(Ĝ_l) for every t.
     largest: Vec<Vec<f64>>,
@@ -165,7 +166,7 @@ impl BoundedLaw {
             halves: None,
             parts,
             grams,
-            candidates: None,
+            lookahead: None,
             symmetric,
             largest,
             beta,
@@ -178,8 +179,9 @@ impl BoundedLaw {
         if may_estimate {
             let size = dpp.counts().total().unwrap_or_default() as f64;
             // Where rows take the place of Gram matrices, these are too large.
-            bounded.candidates = bounded.candidates_wanted(size, !found.keeps_rows(), engine)?;
-            if bounded.candidates.is_none() {
+            let wanted = bounded.candidates_wanted(size, !found.keeps_rows(), engine)?;
+            bounded.lookahead = wanted.map(Lookahead::of);
+            if wanted.is_none() {
                 bounded.grams = matrices();
             }
         }

@@ -1,7 +1,7 @@
 //! One proposal, and whether it is accepted.
 
 use super::{Bound, BoundedLaw, chance::Chance, halves::Half, outside::Outside, rows::RowScratch};
-use crate::linalg::span::Span;
+use crate::linalg::{residuals::Residuals, span::Span};
 
 /// Buffers of one draw, reused over its proposals.
 #[derive(Debug, Default)]
@@ -16,8 +16,9 @@ pub(super) struct Buffers {
     /// The row at hand.
     pub(super) row: Vec<f64>,
     pub(super) scratch: RowScratch,
-    /// Those of candidates.
+    /// Those of candidates, and what they have outside the span.
     pub(super) rows: Vec<f64>,
+    pub(super) outside_span: Residuals,
     outside: Outside,
     pub(super) halves: Half,
     /// Σ ‖v‖² / ‖P v‖² over the items picked one by one.

@@ -11,6 +11,7 @@ use rand::Rng;
 use super::{
     BoundedLaw, BoundedScratch, RejectionSetup,
     candidate::{log_factorial, typical},
+    candidates::Lookahead,
     chance::{Chance, Drawn},
     choice::{self, Traces, operations_with_candidates},
     count_law::CountLaw,
@@ -90,7 +91,7 @@ impl WeightedLaw {
         let mut law = BoundedLaw::new(setup, chosen, Projection::default(), engine)?;
         let (size, rank, read) =
             (typical(&counts).iter().sum::<usize>(), roots.len(), law.rows.read_operations());
-        let operations = law.candidates.map_or(exact, |candidates| {
+        let operations = law.lookahead.map_or(exact, |Lookahead { candidates, .. }| {
             operations_with_candidates(size as f64, rank as f64, read, candidates as f64)
         });
         if let Some(logs) = of_parts {
@@ -274,32 +275,52 @@ impl BoundedLaw {
     /// ln of the weight of one sequential draw, whose items are in the buffers.
     pub(super) fn log_weight(&self, chance: &mut impl Chance, buffers: &mut Buffers) -> f64 {
         buffers.clear(self.rows.rank());
+        let log = match self.lookahead {
+            Some(lookahead) => self.among_candidates(lookahead, chance, buffers),
+            None => self.among_all(chance, buffers),
+        };
+        if log == f64::NEG_INFINITY {
+            return log;
+        }
+        log + self.log_det_of_span(&buffers.span) + self.log_of_fill(&buffers.items)
+    }
+
+    /// Picks items in proportion to what they have outside the span, with exact traces.
+    fn among_all(&self, chance: &mut impl Chance, buffers: &mut Buffers) -> f64 {
         let (mut t, mut log) = (0, 0.0);
-        for (place, &group) in self.counts.order().iter().enumerate() {
-            let count = if let Some(count) = self.counts.only(place, t) {
-                count
-            } else {
-                let count = chance.choose(self.counts.probabilities(place, t));
-                let chosen = self.counts.probabilities(place, t).find(|(other, _)| *other == count);
-                log -= chosen.map_or(f64::INFINITY, |(_, p)| p.ln());
-                count
-            };
-            if let Some(candidates) = self.candidates {
-                log += self.among_candidates((group, count), candidates, chance, buffers);
-            } else {
-                let complete = self.one_by_one(group, count, chance, buffers, |_, trace, _| {
-                    log += trace.max(0.0).ln();
-                    trace > 0.0
-                });
-                log = if complete { log } else { f64::NEG_INFINITY };
+        for place in 0..self.counts.order().len() {
+            let (group, count) = self.choose_count(place, t, chance, &mut log);
+            let complete = self.one_by_one(group, count, chance, buffers, |_, trace, _| {
+                log += trace.max(0.0).ln();
+                trace > 0.0
+            });
+            if !complete || log == f64::NEG_INFINITY {
+                return f64::NEG_INFINITY;
             }
-            if log == f64::NEG_INFINITY {
-                return log;
-            }
-            log += self.correction.log_factor(group, count) - log_factorial(count);
             buffers.counts.push((group, count));
             t += count;
         }
-        log + self.log_det_of_span(&buffers.span) + self.log_of_fill(&buffers.items)
+        log
+    }
+
+    /// The next group and its count, after t picks; what they do to the weight is added to its logarithm.
+    pub(super) fn choose_count(
+        &self,
+        place: usize,
+        t: usize,
+        chance: &mut impl Chance,
+        log: &mut f64,
+    ) -> (usize, usize) {
+        let group = self.counts.order()[place];
+        let count = if let Some(count) = self.counts.only(place, t) {
+            count
+        } else {
+            let count = chance.choose(self.counts.probabilities(place, t));
+            let chosen = self.counts.probabilities(place, t).find(|(other, _)| *other == count);
+            *log -= chosen.map_or(f64::INFINITY, |(_, p)| p.ln());
+            count
+        };
+        *log += self.correction.log_factor(group, count) - log_factorial(count);
+        (group, count)
     }
 }

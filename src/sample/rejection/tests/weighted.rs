@@ -96,7 +96,7 @@ fn estimated_traces_keep_the_law() {
         let of_groups = dpp.open().iter().zip(&counts.high);
         let of_groups = of_groups.map(|(open, &count)| (open.items.len() as f64, count));
         let of_groups: Vec<(f64, usize)> = of_groups.collect();
-        for candidates in [1, 2, 3] {
+        for (candidates, picks) in [(1, 1), (2, 1), (3, 1), (1, 32), (2, 2), (2, 7), (3, 32)] {
             let of_group = |&(items, count): &(f64, usize)| {
                 let of_pick = std::iter::repeat_n(items, candidates).product::<f64>() * candidates as f64;
                 (0..=count).map(|c| std::iter::repeat_n(of_pick, c).product::<f64>()).sum::<f64>()
@@ -104,7 +104,7 @@ fn estimated_traces_keep_the_law() {
             if of_groups.iter().map(of_group).product::<f64>() > MOST {
                 continue;
             }
-            law.law.candidates = Some(candidates);
+            law.law.lookahead = Some(Lookahead { candidates, picks });
             let (mut sets, mut squares, mut paths) = (BTreeMap::new(), 0.0, Paths::default());
             let mut scratch = law.scratch();
             loop {

@@ -1,0 +1,124 @@
+//! What many rows have outside a span, to which some of them are added.
+
+use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
+
+use super::{
+    kernels::{add_scaled, dot, subtract_squares, transposed_product},
+    span::Span,
+};
+
+/// ‖P v‖² of rows that are looked at together, while some of them are chosen one after another. The span is read once:
+/// after a row c is chosen, the others follow from Cholesky's recurrence
+///
+/// ```text
+/// ℓ_ci = (v_c · v_i − Σ_q (q · v_c)(q · v_i) − Σ_b ℓ_bc ℓ_bi) / ‖P v_c‖,   ‖P v_i‖² ← ‖P v_i‖² − ℓ_ci²
+/// ```
+///
+/// where b are the rows chosen before. The error is about ε‖v_i‖² for the span and for every chosen row, times
+/// ‖v_c‖ / ‖P v_c‖.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Residuals {
+    dims: usize,
+    /// Qᵀ v of every row, one after another, and ‖P v‖².
+    along: Vec<f64>,
+    squares: Vec<f64>,
+    /// The rows chosen, and ℓ of each.
+    chosen: Vec<usize>,
+    factor: Vec<f64>,
+}
+
+impl Residuals {
+    /// Of these rows, which lie one after another; none is chosen yet.
+    pub(crate) fn enter(&mut self, span: &Span, rows: &[f64], dims: usize) {
+        let Self { along, squares, chosen, factor, .. } = self;
+        let count = rows.len() / dims.max(1);
+        (self.dims, *squares) = (dims, rows.chunks_exact(dims.max(1)).map(|row| dot(row, row)).collect());
+        chosen.clear();
+        factor.clear();
+        along.resize(span.size() * count, 0.0);
+        if span.size() == 0 {
+            return;
+        }
+        let directions = MatRef::from_column_major_slice(span.directions(), dims, span.size());
+        let products = MatMut::from_column_major_slice_mut(along, span.size(), count);
+        let rows = MatRef::from_column_major_slice(rows, dims, count);
+        matmul(products, Accum::Replace, directions.transpose(), rows, 1.0, Par::Seq);
+        for (square, along) in squares.iter_mut().zip(along.chunks_exact(span.size())) {
+            *square = (*square - dot(along, along)).max(0.0);
+        }
+    }
+
+    /// ‖P v‖² of every row; 0 within rounding. Those of rows before the next are left as they were.
+    pub(crate) fn squares(&self) -> &[f64] {
+        &self.squares
+    }
+
+    /// The rows chosen so far.
+    pub(crate) fn chosen(&self) -> &[usize] {
+        &self.chosen
+    }
+
+    /// Chooses a row; only those from `next` on matter from now on.
+    pub(crate) fn choose(&mut self, rows: &[f64], row: usize, next: usize) {
+        let Self { dims, along, squares, chosen, factor } = self;
+        let count = squares.len();
+        let size = along.len() / count;
+        let start = factor.len();
+        factor.resize(start + count, 0.0);
+        let (before, own) = factor.split_at_mut(start);
+        let own = &mut own[next..];
+        if !own.is_empty() {
+            transposed_product(&rows[next * *dims..], &rows[row * *dims..][..*dims], own);
+            if size > 0 {
+                let mut of_span = vec![0.0; own.len()];
+                transposed_product(&along[next * size..], &along[row * size..][..size], &mut of_span);
+                add_scaled(own, -1.0, &of_span);
+            }
+            for other in before.chunks_exact(count) {
+                add_scaled(own, -other[row], &other[next..]);
+            }
+            let scale = squares[row].sqrt().recip();
+            own.iter_mut().for_each(|value| *value *= scale);
+            subtract_squares(&mut squares[next..], own);
+        }
+        chosen.push(row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Squares are those of a span to which rows are added one by one, and so is the span that chosen rows extend.
+    #[test]
+    fn rows_chosen_together_are_those_chosen_one_by_one() {
+        let (dims, count) = (24, 15);
+        let entry = |i: usize, j: usize| ((i * i + 3) as f64 * (1.7 * j as f64 + 0.3)).sin();
+        let row = |i: usize| (0..dims).map(|j| entry(i, j)).collect::<Vec<f64>>();
+        for before in [0, 1, 9] {
+            let mut span = Span::default();
+            for i in 0..before {
+                let new = row(i + 50);
+                let distance = span.distance(&new);
+                span.extend(&new, distance);
+            }
+            let (mut one_by_one, mut residuals) = (span.clone(), Residuals::default());
+            let rows: Vec<f64> = (0..count).flat_map(row).collect();
+            residuals.enter(&span, &rows, dims);
+            for first in (0..count).step_by(3) {
+                for i in first..first + 3 {
+                    let expected = one_by_one.distance(&row(i));
+                    let found = residuals.squares()[i];
+                    assert!((found - expected).abs() < 1e-12, "{before}, {i}: {found} {expected}");
+                }
+                let chosen = first + first % 2;
+                let distance = one_by_one.distance(&row(chosen));
+                one_by_one.extend(&row(chosen), distance);
+                residuals.choose(&rows, chosen, first + 3);
+            }
+            span.extend_by(&rows, dims, residuals.chosen());
+            let near = span.directions().iter().zip(one_by_one.directions());
+            assert!(span.size() == before + 5 && near.into_iter().all(|(a, b)| (a - b).abs() < 1e-11));
+        }
+    }
+}

@@ -124,6 +124,12 @@ impl Watch {
         self.deadline.is_some()
     }
 
+    /// The moment at which half of the time left has passed, if there is a deadline.
+    pub(crate) fn halfway(&self) -> Option<Instant> {
+        let (deadline, now) = (self.deadline?, Instant::now());
+        Some(now + deadline.saturating_duration_since(now) / 2)
+    }
+
     /// Calls `report` from time to time, from any thread.
     #[must_use]
     pub fn reporting_to(self, report: impl Fn(Progress) + Send + Sync + 'static) -> Self {

@@ -1,10 +1,10 @@
 //! What many rows have outside a span, to which some of them are added.
 
-use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
+use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 
 use super::{
     kernels::{add_scaled, dot, subtract_squares, transposed_product},
-    span::Span,
+    span::{AGAIN, Span},
 };
 
 /// ‖P v‖² of rows that are looked at together, while some of them are chosen one after another. The span is read once:
@@ -53,9 +53,15 @@ impl Residuals {
         &self.squares
     }
 
-    /// The rows chosen so far.
-    pub(crate) fn chosen(&self) -> &[usize] {
-        &self.chosen
+    /// Adds the directions of the chosen rows to the span.
+    pub(crate) fn extend(&self, span: &mut Span, rows: &[f64]) {
+        let (dims, size) = (self.dims, span.size());
+        let mut along = Mat::from_fn(size, self.chosen.len(), |i, j| self.along[self.chosen[j] * size + i]);
+        let rows: Vec<f64> =
+            self.chosen.iter().flat_map(|&row| &rows[row * dims..][..dims]).copied().collect();
+        let left = self.chosen.iter().map(|&row| self.squares[row]);
+        let cancels = left.zip(rows.chunks_exact(dims)).any(|(left, row)| left < AGAIN * dot(row, row));
+        span.extend_by(&rows, dims, &mut along, cancels);
     }
 
     /// Chooses a row; only those from `next` on matter from now on.
@@ -116,7 +122,7 @@ mod tests {
                 one_by_one.extend(&row(chosen), distance);
                 residuals.choose(&rows, chosen, first + 3);
             }
-            span.extend_by(&rows, dims, residuals.chosen());
+            residuals.extend(&mut span, &rows);
             let near = span.directions().iter().zip(one_by_one.directions());
             assert!(span.size() == before + 5 && near.into_iter().all(|(a, b)| (a - b).abs() < 1e-11));
         }

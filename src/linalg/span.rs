@@ -17,7 +17,7 @@ pub(crate) struct Span {
 }
 
 /// Below this fraction of ‖v‖² a residual is orthogonalised again.
-const AGAIN: f64 = 0.1;
+pub(super) const AGAIN: f64 = 0.1;
 
 impl Span {
     pub(crate) fn clear(&mut self) {
@@ -92,25 +92,26 @@ impl Span {
         self.size += 1;
     }
 
-    /// Adds the directions of some rows, which lie one after another.
-    pub(crate) fn extend_by(&mut self, rows: &[f64], dims: usize, chosen: &[usize]) {
+    /// Adds the directions of some rows, which lie one after another, given Qᵀ v of each. `cancels` if little is left of one.
+    pub(crate) fn extend_by(&mut self, rows: &[f64], dims: usize, along: &mut Mat<f64>, cancels: bool) {
+        let (size, more) = (self.size, along.ncols());
         let start = self.directions.len();
-        for &row in chosen {
-            self.directions.extend_from_slice(&rows[row * dims..][..dims]);
-        }
+        self.directions.extend_from_slice(rows);
+        self.size += more;
         let (before, new) = self.directions.split_at_mut(start);
-        let mut along = Mat::zeros(self.size, chosen.len());
-        // Twice is enough (Kahan and Parlett), against the span and among themselves.
-        for _ in 0..2 {
-            if self.size > 0 {
-                let before = MatRef::from_column_major_slice(before, dims, self.size);
-                let mut new = MatMut::from_column_major_slice_mut(new, dims, chosen.len());
-                matmul(&mut along, Accum::Replace, before.transpose(), &new, 1.0, Par::Seq);
-                matmul(&mut new, Accum::Add, before, &along, -1.0, Par::Seq);
-            }
+        let before = MatRef::from_column_major_slice(before, dims, size);
+        let project = |new: &mut [f64], along: &Mat<f64>| {
+            let new = MatMut::from_column_major_slice_mut(new, dims, more);
+            matmul(new, Accum::Add, before, along, -1.0, Par::Seq);
+        };
+        project(new, along);
+        orthogonalise(new, dims);
+        if cancels {
+            let again = MatRef::from_column_major_slice(&*new, dims, more);
+            matmul(&mut *along, Accum::Replace, before.transpose(), again, 1.0, Par::Seq);
+            project(new, along);
             orthogonalise(new, dims);
         }
-        self.size += chosen.len();
     }
 }
 

@@ -93,7 +93,7 @@ impl Summand for Gram {
     fn product(&self, form: &Mat<f64>) -> f64 {
         match self {
             Self::Matrix(gram) => gram.product(form),
-            Self::Rows(rows) => inner_product(rows.as_ref(), (form * rows).as_ref()),
+            Self::Rows(rows) => product_below(form, rows),
         }
     }
 
@@ -133,6 +133,15 @@ fn add_below(sum: &mut Mat<f64>, rows: &Mat<f64>, weight: f64) {
     let whole = BlockStructure::Rectangular;
     let (below, across) = (BlockStructure::TriangularLower, rows.transpose());
     triangular::matmul(sum, below, Accum::Add, rows, whole, across, whole, weight, Par::Seq);
+}
+
+/// ⟨F Fᵀ, X⟩, of which half is below the diagonal.
+fn product_below(form: &Mat<f64>, rows: &Mat<f64>) -> f64 {
+    let (whole, below) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
+    let mut images = Mat::zeros(rows.nrows(), rows.ncols());
+    triangular::matmul(&mut images, whole, Accum::Replace, form, below, rows, whole, 1.0, Par::Seq);
+    let diagonal: f64 = squares(rows).iter().enumerate().map(|(i, square)| form[(i, i)] * square).sum();
+    2.0 * inner_product(rows.as_ref(), images.as_ref()) - diagonal
 }
 
 /// Σ_j f_ij² for every i.

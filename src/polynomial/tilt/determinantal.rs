@@ -3,8 +3,9 @@
 use faer::{Mat, MatRef, Side};
 
 use super::{
-    Summand, Tilt, are_many, inner_product, line_search, newton_step, secant::Secant, weighted_gram,
-    weighted_products,
+    Summand, Tilt, are_many, inner_product, line_search, newton_step,
+    secant::{Secant, tolerance_of},
+    weighted_gram, weighted_products,
 };
 use crate::linalg::{inverse_of_lower, whiten};
 
@@ -29,6 +30,7 @@ pub(crate) fn determinantal_tilt<G: Summand>(
     };
     let mut imbalance = f64::INFINITY;
     let is_learnt = are_many(grams.len(), base.nrows());
+    let tolerance = if is_learnt { tolerance_of(grams.len(), TOLERANCE) } else { TOLERANCE };
     let mut learnt = is_learnt.then(|| Secant::new(independent(quota, base.nrows())));
     for _ in 0..MAX_STEPS {
         let (gradient, hessian) = match &mut learnt {
@@ -40,7 +42,7 @@ pub(crate) fn determinantal_tilt<G: Summand>(
             }
         };
         imbalance = gradient.iter().map(|g| g.abs()).sum();
-        if imbalance <= TOLERANCE {
+        if imbalance <= tolerance {
             break;
         }
         let step = newton_step(&hessian, &gradient, &t);

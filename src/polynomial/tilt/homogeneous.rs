@@ -6,7 +6,7 @@ use super::{
     Summand, Tilt, are_many,
     determinantal::{by_trace, determinantal_tilt},
     inner_product, line_search, newton_step,
-    secant::Secant,
+    secant::{Secant, tolerance_of},
     weighted_gram, weighted_products,
 };
 use crate::{
@@ -45,6 +45,7 @@ pub(crate) fn homogeneous_tilt<G: Summand>(
         return Ok(Tilt { log_weights: t, imbalance: 0.0 });
     }
     let how = (grading, are_many(grams.len(), dims));
+    let tolerance = if how.1 { tolerance_of(grams.len(), TOLERANCE) } else { TOLERANCE };
     let mut state = State::at(engine, grams, quota, &t, how)?;
     let mut imbalance = f64::INFINITY;
     let mut learnt = Secant::new(independent(quota));
@@ -52,7 +53,7 @@ pub(crate) fn homogeneous_tilt<G: Summand>(
         let gradient: Vec<f64> =
             state.counts.iter().zip(quota).map(|(count, &wanted)| count - wanted as f64).collect();
         imbalance = gradient.iter().map(|g| g.abs()).sum();
-        if imbalance <= TOLERANCE {
+        if imbalance <= tolerance {
             break;
         }
         let hessian = state.hessian.as_ref().unwrap_or_else(|| learnt.at(&t, &gradient));

@@ -1,6 +1,6 @@
 //! Plain draws from weighted ones.
 
-use std::{ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc, time::Instant};
 
 use rand::{Rng, RngExt};
 
@@ -26,6 +26,8 @@ const TASKS: usize = 64;
 /// The tasks that are made first, …
 const FIRST_TASKS: usize = 4;
 pub(super) const FIRST: usize = FIRST_TASKS * PILOT / TASKS;
+/// … of which so many at least, however late it is, …
+const LEAST_OF_TASK: usize = 8;
 /// … and the operations after which more are made only where the tail raises the cap by more than this factor, or fewer
 /// draws than this have told the mean.
 const DEAR: f64 = 3e9;
@@ -62,7 +64,8 @@ impl ImportanceSampler {
     /// A draw with weight w is kept with probability min(1, w / c). 2048 weighted draws tell the least c for which
     /// E max(0, w − c) / E w is at most `law_error`: by their own mean, and by a generalised Pareto law of the largest
     /// weights. It is an estimate, never a guarantee. Where draws take long there are fewer, from 128 on, as soon as that law, which
-    /// stands for weights that were not met, raises c by a quarter at most.
+    /// stands for weights that were not met, raises c by a quarter at most. Under a deadline
+    /// ([`Engine::watched`](crate::Engine::watched)) they take at most half of the time left, but for the first 32.
     ///
     /// # Cost
     /// c weighted draws for one that is kept, with c in units of the mean weight: 2 to 10 where the weights are nearly
@@ -120,36 +123,46 @@ impl ImportanceSampler {
     }
 }
 
-/// Weighted draws, and the cap that follows.
+/// Weighted draws, and the cap that follows. Half of the time left is for the draws that are wanted.
 fn pilot(law: &WeightedLaw, wanted: f64, engine: &Engine) -> Result<(Weights, Option<(f64, f64)>)> {
+    let end = engine.apart().1.halfway();
+    let is_late = || end.is_some_and(|end| Instant::now() >= end);
     let draw = |tasks| {
-        let drawn = law.law().weigh_many((tasks, PILOT / TASKS), PILOT_SEED, engine)?;
+        let go_on = |drawn| drawn < LEAST_OF_TASK || !is_late();
+        let drawn = law.law().weigh_while((tasks, PILOT / TASKS), PILOT_SEED, engine, go_on)?;
         Ok(drawn.into_iter().map(|weighed| weighed.log).collect())
     };
-    grown(draw, law.operations(), wanted)
+    grown(draw, law.operations(), wanted, is_late)
 }
 
-/// Tasks of draws, twice as many every time, until they are all made; or, where they are dear, until the cap is known.
+/// Tasks of draws, twice as many every time, until they are all made or it is late; or, where they are dear, until the cap
+/// is known.
 fn grown(
     mut draw: impl FnMut(Range<usize>) -> Result<Vec<f64>>,
     operations: f64,
     wanted: f64,
+    is_late: impl Fn() -> bool,
 ) -> Result<(Weights, Option<(f64, f64)>)> {
     let (mut weights, mut tasks) = (Weights::default(), 0);
     loop {
         let next = (2 * tasks).clamp(FIRST_TASKS, TASKS);
         draw(tasks..next)?.into_iter().for_each(|log| weights.push(log));
         tasks = next;
-        let is_dear = operations * weights.draws() as f64 > DEAR;
-        if tasks < TASKS && !is_dear {
+        let is_last = tasks == TASKS || is_late();
+        if !is_last && !are_dear(tasks * (PILOT / TASKS), operations) {
             continue;
         }
         let relative = weights.relative();
         let found = least_cap(&relative, Tail::of(&relative), wanted);
-        if tasks == TASKS || is_known(&weights, found.zip(least_cap(&relative, None, wanted))) {
+        if is_last || is_known(&weights, found.zip(least_cap(&relative, None, wanted))) {
             return Ok((weights, found));
         }
     }
+}
+
+/// Whether so many draws take long.
+pub(super) fn are_dear(draws: usize, operations: f64) -> bool {
+    operations * draws as f64 > DEAR
 }
 
 /// Whether more draws would hardly change the cap found, beside that without a tail.
@@ -262,7 +275,7 @@ mod tests {
                             let own = &drawn[tasks.start * of_task..tasks.end * of_task];
                             Ok(own.iter().map(|weight| weight.ln()).collect())
                         };
-                        let (found, cap) = grown(draw, DEAR, wanted).unwrap();
+                        let (found, cap) = grown(draw, DEAR, wanted, || false).unwrap();
                         few += f64::from(u8::from(found.draws() < PILOT as u64));
                         return excess(cap.unwrap().0 * found.log_mean().value.exp() * mean / whole)
                             <= wanted;
@@ -284,11 +297,12 @@ mod tests {
             let alive = |at: usize| if at % 100 == 99 { 0.0 } else { f64::NEG_INFINITY };
             Ok((tasks.start * PILOT / TASKS..tasks.end * PILOT / TASKS).map(alive).collect())
         };
-        assert_eq!(grown(draw, DEAR, 0.1).unwrap().0.draws(), PILOT as u64);
+        assert_eq!(grown(draw, DEAR, 0.1, || false).unwrap().0.draws(), PILOT as u64);
         let dead = |tasks: Range<usize>| Ok(vec![f64::NEG_INFINITY; tasks.len() * PILOT / TASKS]);
-        assert_eq!(grown(dead, DEAR, 0.1).unwrap().0.draws(), PILOT as u64);
+        assert_eq!(grown(dead, DEAR, 0.1, || false).unwrap().0.draws(), PILOT as u64);
         let alike = |tasks: Range<usize>| Ok(vec![1.0; tasks.len() * PILOT / TASKS]);
-        assert_eq!(grown(alike, DEAR, 0.1).unwrap().0.draws(), FIRST as u64);
-        assert_eq!(grown(alike, 1.0, 0.1).unwrap().0.draws(), PILOT as u64);
+        assert_eq!(grown(alike, DEAR, 0.1, || false).unwrap().0.draws(), FIRST as u64);
+        assert_eq!(grown(alike, 1.0, 0.1, || false).unwrap().0.draws(), PILOT as u64);
+        assert_eq!(grown(alike, 1.0, 0.1, || true).unwrap().0.draws(), FIRST as u64);
     }
 }

@@ -112,7 +112,7 @@ impl PartitionDpp {
         let (counts, rank) = (self.counts(), self.ground().dims_left() as f64);
         let size = counts.total().unwrap_or_else(|| rejection::typical(&counts).iter().sum()) as f64;
         if are_many(self.open().len(), self.ground().dims_left()) && counts.exact().is_some() {
-            let draws = Pilot::DRAWS as f64 + cap::FIRST as f64;
+            let draws = Pilot::FEW as f64 + cap::FIRST as f64;
             let candidates = rejection::MANY_CANDIDATES;
             return draws * rejection::operations_with_candidates(size, rank, 0.0, candidates);
         }
@@ -139,9 +139,10 @@ impl ImportanceSampler {
         }
         let setup = RejectionSetup::new(dpp, None, engine)?;
         let law = WeightedLaw::of_draws(&setup, engine)?;
-        let pilot = Pilot::of(law.law(), engine)?;
+        let draws = if cap::are_dear(Pilot::DRAWS, law.operations()) { Pilot::FEW } else { Pilot::DRAWS };
+        let pilot = Pilot::of(law.law(), draws, engine)?;
         if pilot.log_normaliser.is_infinite() {
-            return Err(EstimateProblem::DeadEnds { draws: Pilot::DRAWS }.into());
+            return Err(EstimateProblem::DeadEnds { draws: draws as u64 }.into());
         }
         let of_weights = law.law().rounding()[0] * pilot.amplification;
         let log_tilted = setup.log_tilted()?;

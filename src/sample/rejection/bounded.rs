@@ -6,8 +6,7 @@ use crate::{
     sample::SamplerOptions,
 };
 
-/// Weighted draws of a pilot, in tasks.
-const PILOT: usize = 64;
+/// Tasks of the weighted draws of a pilot.
 const TASKS: usize = 8;
 
 /// Halves are used if they are predicted to cost this many times less.
@@ -25,7 +24,7 @@ impl RejectionSetup<'_> {
         if matches!(options.bound, Bound::Auto | Bound::Halves) {
             law.note_picks();
         }
-        let pilot = Pilot::of(&law, engine)?;
+        let pilot = Pilot::of(&law, Pilot::DRAWS, engine)?;
         let proposals = (law.log_bound() - pilot.log_normaliser).exp().max(1.0);
         Ok(Bounded { law, pilot, proposals })
     }
@@ -120,10 +119,13 @@ pub(in crate::sample) struct Pilot {
 }
 
 impl Pilot {
-    pub(in crate::sample) const DRAWS: u64 = PILOT as u64;
+    /// The draws of a pilot, …
+    pub(in crate::sample) const DRAWS: usize = 64;
+    /// … and those of one which only looks whether there are any, and how far rounding goes.
+    pub(in crate::sample) const FEW: usize = 16;
 
-    pub(in crate::sample) fn of(law: &BoundedLaw, engine: &Engine) -> Result<Self> {
-        let drawn = law.weigh_many((0..TASKS, PILOT / TASKS), 0, engine)?;
+    pub(in crate::sample) fn of(law: &BoundedLaw, draws: usize, engine: &Engine) -> Result<Self> {
+        let drawn = law.weigh_many((0..TASKS, draws / TASKS), 0, engine)?;
         let sum = log_sum(&drawn.iter().map(|weighed| weighed.log).collect::<Vec<_>>());
         let alive = || drawn.iter().filter(|weighed| weighed.log.is_finite());
         let above: Vec<f64> = drawn.iter().map(|weighed| weighed.log + weighed.above).collect();
@@ -132,7 +134,7 @@ impl Pilot {
         let weighed = weighed.filter(|(weight, _)| *weight > 0.0);
         let amplified = weighed.map(|(weight, amplification)| weight * amplification).sum();
         Ok(Self {
-            log_normaliser: sum - (PILOT as f64).ln(),
+            log_normaliser: sum - (draws as f64).ln(),
             amplification: if sum.is_finite() { amplified } else { f64::INFINITY },
             has_dead_ends: alive().count() < drawn.len(),
             log_above: log_sum(&above) - sum,

@@ -18,7 +18,7 @@ const PRICE: f64 = 0.25;
 const EXACT: f64 = 20.0;
 /// Draws that tell how many candidates are wanted, in tasks, and their candidates and seed.
 const TASKS: usize = 4;
-const EACH: usize = 4;
+const EACH: usize = 2;
 const FIRST: usize = 16;
 const SEED: u64 = 0x66_65_77;
 
@@ -140,7 +140,7 @@ impl BoundedLaw {
             items.push(table.item(positions[first + chosen]));
             outside_span.choose(rows, first + chosen, own.end);
         }
-        span.extend_by(rows, rank, outside_span.chosen());
+        outside_span.extend(span, rows);
         log
     }
 }

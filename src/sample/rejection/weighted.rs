@@ -236,9 +236,20 @@ impl BoundedLaw {
     /// [`Error::Ended`](crate::Error::Ended) if the engine's watch ends them.
     pub(in crate::sample) fn weigh_many(
         &self,
+        draws: (Range<usize>, usize),
+        seed: u64,
+        engine: &Engine,
+    ) -> Result<Vec<Weighed>> {
+        self.weigh_while(draws, seed, engine, |_| true)
+    }
+
+    /// The same, but a task ends where `go_on` is false of the number that it has drawn.
+    pub(in crate::sample) fn weigh_while(
+        &self,
         (tasks, each): (Range<usize>, usize),
         seed: u64,
         engine: &Engine,
+        go_on: impl Fn(usize) -> bool + Sync,
     ) -> Result<Vec<Weighed>> {
         let drawn = map_ordered(tasks.len(), |task| {
             let task = tasks.start + task;
@@ -248,7 +259,7 @@ impl BoundedLaw {
                 engine.proceed_after_steps(Step::Pilot, 1)?;
                 Ok(weighed)
             };
-            (0..each).map(weigh).collect::<Result<Vec<_>>>()
+            (0..each).take_while(|&number| go_on(number)).map(weigh).collect::<Result<Vec<_>>>()
         });
         Ok(drawn.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }

@@ -14,8 +14,8 @@ use super::{
 /// ℓ_ci = (v_c · v_i − Σ_q (q · v_c)(q · v_i) − Σ_b ℓ_bc ℓ_bi) / ‖P v_c‖,   ‖P v_i‖² ← ‖P v_i‖² − ℓ_ci²
 /// ```
 ///
-/// where b are the rows chosen before. The error is about ε‖v_i‖² for the span and for every chosen row, times
-/// ‖v_c‖ / ‖P v_c‖.
+/// where b are the rows chosen before. The error is about ε‖v_i‖² for the span, and a few times ε‖P v_i‖² ‖v_c‖² / ‖P v_c‖²
+/// for every row chosen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Residuals {
     dims: usize,
@@ -125,6 +125,32 @@ mod tests {
             residuals.extend(&mut span, &rows);
             let near = span.directions().iter().zip(one_by_one.directions());
             assert!(span.size() == before + 5 && near.into_iter().all(|(a, b)| (a - b).abs() < 1e-11));
+        }
+    }
+
+    /// Directions stay orthonormal where little is left of rows.
+    #[test]
+    fn nearly_dependent_rows_extend_the_span() {
+        let (dims, count) = (12, 6);
+        let entry = |i: usize, j: usize| ((i * i + 3) as f64 * (1.7 * j as f64 + 0.3)).sin();
+        let mut span = Span::default();
+        for i in 0..5 {
+            let new: Vec<f64> = (0..dims).map(|j| entry(i + 50, j)).collect();
+            let distance = span.distance(&new);
+            span.extend(&new, distance);
+        }
+        let near = |i: usize, j: usize| entry(i % 5 + 50, j) + 1e-5 * entry(i, j);
+        let rows: Vec<f64> = (0..count).flat_map(|i| (0..dims).map(move |j| near(i, j))).collect();
+        let mut residuals = Residuals::default();
+        residuals.enter(&span, &rows, dims);
+        (0..count).for_each(|row| residuals.choose(&rows, row, row + 1));
+        residuals.extend(&mut span, &rows);
+        let directions: Vec<&[f64]> = span.directions().chunks_exact(dims).collect();
+        for (a, x) in directions.iter().enumerate() {
+            for (b, y) in directions.iter().enumerate() {
+                let expected = if a == b { 1.0 } else { 0.0 };
+                assert!((dot(x, y) - expected).abs() < 1e-13, "{a}, {b}: {}", dot(x, y));
+            }
         }
     }
 }

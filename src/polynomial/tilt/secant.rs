@@ -14,7 +14,7 @@ pub(crate) fn are_many(groups: usize, dims: usize) -> bool {
     groups >= GROUPS && groups * dims * dims > CACHED
 }
 
-/// How far off all expected counts together may be: as far for every group as if there were few.
+/// How far off all expected counts together may be: as far per group as with 16.
 pub(super) fn tolerance_of(groups: usize, of_few: f64) -> f64 {
     of_few * (groups as f64 / GROUPS as f64).max(1.0)
 }

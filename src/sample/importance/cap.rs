@@ -23,11 +23,9 @@ use crate::{
 /// Weighted draws from which the cap follows, in tasks.
 pub(super) const PILOT: usize = 2048;
 const TASKS: usize = 64;
-/// The tasks that are made first, …
+/// The tasks that are made first, however late it is, …
 const FIRST_TASKS: usize = 4;
 pub(super) const FIRST: usize = FIRST_TASKS * PILOT / TASKS;
-/// … of which so many at least, however late it is, …
-const LEAST_OF_TASK: usize = 8;
 /// … and the operations after which more are made only where the tail raises the cap by more than this factor, or fewer
 /// draws than this have told the mean.
 const DEAR: f64 = 3e9;
@@ -65,7 +63,8 @@ impl ImportanceSampler {
     /// E max(0, w − c) / E w is at most `law_error`: by their own mean, and by a generalised Pareto law of the largest
     /// weights. It is an estimate, never a guarantee. Where draws take long there are fewer, from 128 on, as soon as that law, which
     /// stands for weights that were not met, raises c by a quarter at most. Under a deadline
-    /// ([`Engine::watched`](crate::Engine::watched)) they take at most half of the time left, but for the first 32.
+    /// ([`Engine::watched`](crate::Engine::watched)) all but the first 128 end after half of the time left, which leaves the
+    /// other half to the draws themselves.
     ///
     /// # Cost
     /// c weighted draws for one that is kept, with c in units of the mean weight: 2 to 10 where the weights are nearly
@@ -123,12 +122,13 @@ impl ImportanceSampler {
     }
 }
 
-/// Weighted draws, and the cap that follows. Half of the time left is for the draws that are wanted.
+/// Weighted draws, and the cap that follows.
 fn pilot(law: &WeightedLaw, wanted: f64, engine: &Engine) -> Result<(Weights, Option<(f64, f64)>)> {
     let end = engine.apart().1.halfway();
     let is_late = || end.is_some_and(|end| Instant::now() >= end);
-    let draw = |tasks| {
-        let go_on = |drawn| drawn < LEAST_OF_TASK || !is_late();
+    let draw = |tasks: Range<usize>| {
+        let is_first = tasks.start == 0;
+        let go_on = |_| is_first || !is_late();
         let drawn = law.law().weigh_while((tasks, PILOT / TASKS), PILOT_SEED, engine, go_on)?;
         Ok(drawn.into_iter().map(|weighed| weighed.log).collect())
     };

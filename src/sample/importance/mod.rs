@@ -139,10 +139,13 @@ impl ImportanceSampler {
         }
         let setup = RejectionSetup::new(dpp, None, engine)?;
         let law = WeightedLaw::of_draws(&setup, engine)?;
-        let draws = if cap::are_dear(Pilot::DRAWS, law.operations()) { Pilot::FEW } else { Pilot::DRAWS };
-        let pilot = Pilot::of(law.law(), draws, engine)?;
+        let are_few = dpp.counts().exact().is_some() && cap::are_dear(Pilot::DRAWS, law.operations());
+        let mut pilot = Pilot::of(law.law(), if are_few { Pilot::FEW } else { Pilot::DRAWS }, engine)?;
+        if are_few && pilot.log_normaliser.is_infinite() {
+            pilot = Pilot::of(law.law(), Pilot::DRAWS, engine)?;
+        }
         if pilot.log_normaliser.is_infinite() {
-            return Err(EstimateProblem::DeadEnds { draws: draws as u64 }.into());
+            return Err(EstimateProblem::DeadEnds { draws: Pilot::DRAWS as u64 }.into());
         }
         let of_weights = law.law().rounding()[0] * pilot.amplification;
         let log_tilted = setup.log_tilted()?;

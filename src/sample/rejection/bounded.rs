@@ -121,7 +121,7 @@ pub(in crate::sample) struct Pilot {
 impl Pilot {
     /// The draws of a pilot, …
     pub(in crate::sample) const DRAWS: usize = 64;
-    /// … and those of one which only looks whether there are any, and how far rounding goes.
+    /// … and those that tell whether there are dead ends alone, and how far rounding goes.
     pub(in crate::sample) const FEW: usize = 16;
 
     pub(in crate::sample) fn of(law: &BoundedLaw, draws: usize, engine: &Engine) -> Result<Self> {

@@ -6,6 +6,8 @@ use crate::{Result, engine::Engine};
 /// Candidates of all picks that are looked at together, and the most of such picks.
 const TOGETHER: usize = 256;
 const MOST_PICKS: usize = 32;
+/// The share of a row outside the span below which the span is read again for the next pick.
+const LITTLE: f64 = 0.01;
 
 /// The least and the most candidates of a pick.
 const FEWEST: usize = 4;
@@ -85,16 +87,16 @@ impl BoundedLaw {
             groups.extend(std::iter::repeat_n(group, count));
             buffers.counts.push((group, count));
         }
-        for groups in groups.chunks(lookahead.picks) {
-            log += self.among_some(groups, lookahead.candidates, chance, buffers);
-            if log == f64::NEG_INFINITY {
-                break;
-            }
+        let mut made = 0;
+        while made < groups.len() && log > f64::NEG_INFINITY {
+            let ahead = &groups[made..groups.len().min(made + lookahead.picks)];
+            log += self.among_some(ahead, lookahead.candidates, chance, buffers);
+            made = buffers.items.len();
         }
         log
     }
 
-    /// One pick of each of these groups.
+    /// One pick of each of these groups, up to one of which little is left: its rounding would reach those after it.
     fn among_some(
         &self,
         groups: &[usize],
@@ -139,6 +141,9 @@ impl BoundedLaw {
             *amplification += left[chosen].recip();
             items.push(table.item(positions[first + chosen]));
             outside_span.choose(rows, first + chosen, own.end);
+            if left[chosen] < LITTLE {
+                break;
+            }
         }
         outside_span.extend(span, rows);
         log

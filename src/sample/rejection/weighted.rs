@@ -107,7 +107,7 @@ impl WeightedLaw {
     }
 
     /// ln of the weight of a draw, whose mean is the normaliser; −∞ at a dead end. Its items are in `scratch`. `go_on` is
-    /// asked before every pick: a draw that it ends means nothing.
+    /// asked for every pick: a draw that it ends means nothing.
     pub(in crate::sample) fn weigh<R: Rng + ?Sized>(
         &self,
         rng: &mut R,

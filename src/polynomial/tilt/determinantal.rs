@@ -4,7 +4,7 @@ use faer::{Mat, MatRef, Side};
 
 use super::{
     Summand, Tilt, are_many, inner_product, line_search, newton_step,
-    secant::{Secant, tolerance_of},
+    secant::{Secant, tolerance},
     weighted_gram, weighted_products,
 };
 use crate::linalg::{inverse_of_lower, whiten};
@@ -30,7 +30,7 @@ pub(crate) fn determinantal_tilt<G: Summand>(
     };
     let mut imbalance = f64::INFINITY;
     let is_learnt = are_many(grams.len(), base.nrows());
-    let tolerance = if is_learnt { tolerance_of(grams.len(), TOLERANCE) } else { TOLERANCE };
+    let tolerance = tolerance(grams.len(), base.nrows(), TOLERANCE);
     let mut learnt = is_learnt.then(|| Secant::new(independent(quota, base.nrows())));
     for _ in 0..MAX_STEPS {
         let (gradient, hessian) = match &mut learnt {

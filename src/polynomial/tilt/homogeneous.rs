@@ -6,7 +6,7 @@ use super::{
     Summand, Tilt, are_many,
     determinantal::{by_trace, determinantal_tilt},
     inner_product, line_search, newton_step,
-    secant::{Secant, tolerance_of},
+    secant::{Secant, tolerance},
     weighted_gram, weighted_products,
 };
 use crate::{
@@ -45,7 +45,7 @@ pub(crate) fn homogeneous_tilt<G: Summand>(
         return Ok(Tilt { log_weights: t, imbalance: 0.0 });
     }
     let how = (grading, are_many(grams.len(), dims));
-    let tolerance = if how.1 { tolerance_of(grams.len(), TOLERANCE) } else { TOLERANCE };
+    let tolerance = tolerance(grams.len(), dims, TOLERANCE);
     let mut state = State::at(engine, grams, quota, &t, how)?;
     let mut imbalance = f64::INFINITY;
     let mut learnt = Secant::new(independent(quota));

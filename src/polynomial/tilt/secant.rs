@@ -14,9 +14,9 @@ pub(crate) fn are_many(groups: usize, dims: usize) -> bool {
     groups >= GROUPS && groups * dims * dims > CACHED
 }
 
-/// How far off all expected counts together may be: as far per group as with 16.
-pub(super) fn tolerance_of(groups: usize, of_few: f64) -> f64 {
-    of_few * (groups as f64 / GROUPS as f64).max(1.0)
+/// How far off the expected counts may be in all: of many groups, as far per group as with 16.
+pub(super) fn tolerance(groups: usize, dims: usize, of_few: f64) -> f64 {
+    if are_many(groups, dims) { of_few * (groups as f64 / GROUPS as f64) } else { of_few }
 }
 
 /// A positive definite matrix that agrees with how the gradient has changed between points.

@@ -128,7 +128,7 @@ fn pilot(law: &WeightedLaw, wanted: f64, engine: &Engine) -> Result<(Weights, Op
     let is_late = || end.is_some_and(|end| Instant::now() >= end);
     let draw = |tasks: Range<usize>| {
         let is_first = tasks.start == 0;
-        let go_on = |_| is_first || !is_late();
+        let go_on = || is_first || !is_late();
         let drawn = law.law().weigh_while((tasks, PILOT / TASKS), PILOT_SEED, engine, go_on)?;
         Ok(drawn.into_iter().map(|weighed| weighed.log).collect())
     };

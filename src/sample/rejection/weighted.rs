@@ -240,16 +240,16 @@ impl BoundedLaw {
         seed: u64,
         engine: &Engine,
     ) -> Result<Vec<Weighed>> {
-        self.weigh_while(draws, seed, engine, |_| true)
+        self.weigh_while(draws, seed, engine, || true)
     }
 
-    /// The same, but a task ends where `go_on` is false of the number that it has drawn.
+    /// The same, as long as `go_on` is true.
     pub(in crate::sample) fn weigh_while(
         &self,
         (tasks, each): (Range<usize>, usize),
         seed: u64,
         engine: &Engine,
-        go_on: impl Fn(usize) -> bool + Sync,
+        go_on: impl Fn() -> bool + Sync,
     ) -> Result<Vec<Weighed>> {
         let drawn = map_ordered(tasks.len(), |task| {
             let task = tasks.start + task;
@@ -259,7 +259,7 @@ impl BoundedLaw {
                 engine.proceed_after_steps(Step::Pilot, 1)?;
                 Ok(weighed)
             };
-            (0..each).take_while(|&number| go_on(number)).map(weigh).collect::<Result<Vec<_>>>()
+            (0..each).take_while(|_| go_on()).map(weigh).collect::<Result<Vec<_>>>()
         });
         Ok(drawn.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }

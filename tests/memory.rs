@@ -1,25 +1,29 @@
-//! Anonymous memory at m = 10⁶, n = 64 from a memory-mapped file: no second copy of the features, and no more than
-//! the plan says.
+//! Allocated memory at m = 10⁶, n = 64 from a memory-mapped file: no second copy of the features, and no more than the
+//! plan says.
 //!
-//! A test binary of its own, so that nothing else is in the process.
+//! A test binary of its own: it has its own allocator, and nothing else may allocate meanwhile.
 #![cfg(all(target_os = "linux", feature = "npy"))]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{BufWriter, Write},
     path::Path,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    time::Duration,
 };
 
 use approx::abs_diff_eq;
 use partition_dpp::{Engine, Error, Features, Method, Partition, PartitionDpp, Quota};
+use peak_alloc::PeakAlloc;
+
+/// Counts bytes, so that no peak is missed.
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 const ITEMS: usize = 1_000_000;
 const DIMS: usize = 64;
 /// 50 bytes an item.
-const LIMIT_MB: u64 = 50;
+const LIMIT: u64 = 50 * ITEMS as u64;
+const MB: u64 = 1_000_000;
 
 /// Writes an f32 .npy file without holding it in memory.
 fn write_features(path: &Path) {
@@ -40,28 +44,12 @@ fn write_features(path: &Path) {
     file.flush().unwrap();
 }
 
-/// Anonymous resident memory of this process, MB.
-fn anonymous_mb() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("RssAnon")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
-}
-
-/// What `body` gives, and the largest anonymous memory that was seen meanwhile, MB.
+/// What `body` gives, and the most bytes that it held at a time.
 fn with_peak<T>(body: impl FnOnce() -> T) -> (T, u64) {
-    let (peak, done) = (AtomicU64::new(anonymous_mb()), AtomicBool::new(false));
-    let result = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                peak.fetch_max(anonymous_mb(), Ordering::Relaxed);
-                std::thread::sleep(Duration::from_millis(2));
-            }
-        });
-        let result = body();
-        done.store(true, Ordering::Relaxed);
-        result
-    });
-    (result, peak.into_inner())
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let result = body();
+    (result, (ALLOCATOR.peak_usage() - before) as u64)
 }
 
 /// Draws with one item in and one out: the lists of the others are planned, too.
@@ -119,26 +107,23 @@ fn a_million_mapped_rows_need_at_most_fifty_bytes_each_and_no_more_than_planned(
     let path = folder.path().join("features.npy");
     write_features(&path);
 
-    let before = anonymous_mb();
     let (planned, peak) = with_peak(|| sample(&path));
-    println!("draws: peak anonymous memory {peak} MB, {} MB planned", planned >> 20);
-    let taken = peak - before;
-    assert!(taken <= planned.div_ceil(1 << 20) + 4, "{taken} MB taken, {planned} bytes planned");
-    assert!(taken >= planned >> 21, "{taken} MB taken, {planned} bytes planned: a plan of too much");
-    assert!(peak <= LIMIT_MB, "draws: {peak} MB of anonymous memory");
+    println!("draws: {} MB, {} planned", peak / MB, planned / MB);
+    assert!(peak <= planned + 4 * MB, "{peak} bytes taken, {planned} planned");
+    assert!(peak >= planned / 2, "{peak} bytes taken, {planned} planned: a plan of too much");
+    assert!(peak <= LIMIT, "draws: {peak} bytes");
 
-    let before = anonymous_mb();
     let (planned, peak) = with_peak(|| sample_conditioned(&path));
-    println!("conditioned draws: {} MB taken, {} MB planned", peak - before, planned >> 20);
-    assert!(peak - before <= planned.div_ceil(1 << 20) + 4, "{} MB taken, {planned} planned", peak - before);
+    println!("conditioned draws: {} MB, {} planned", peak / MB, planned / MB);
+    assert!(peak <= planned + 4 * MB, "{peak} bytes taken, {planned} planned");
 
     let (nodes, peak) = with_peak(|| infer(&path));
-    println!("inclusion probabilities from {nodes} nodes: peak anonymous memory {peak} MB");
-    assert!(peak <= LIMIT_MB, "inclusion probabilities: {peak} MB of anonymous memory");
+    println!("inclusion probabilities from {nodes} nodes: {} MB", peak / MB);
+    assert!(peak <= LIMIT, "inclusion probabilities: {peak} bytes");
     // One number per item and node would not have passed.
-    assert!(nodes * ITEMS as f64 * 8.0 > 2e6 * LIMIT_MB as f64, "only {nodes} nodes");
+    assert!(nodes * ITEMS as f64 * 8.0 > 2.0 * LIMIT as f64, "only {nodes} nodes");
 
     // The measurement sees what it should: a copy of the features is 256 MB.
     let (length, peak) = with_peak(|| std::hint::black_box(vec![1.0_f32; ITEMS * DIMS]).len());
-    assert!(peak > LIMIT_MB + 200, "the control copy of {length} values was not seen: {peak} MB");
+    assert!(peak >= 4 * length as u64, "the control copy of {length} values was not seen: {peak} bytes");
 }

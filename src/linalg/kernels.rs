@@ -22,7 +22,7 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 #[inline(always)]
-fn dot_in<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
+pub(super) fn dot_in<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
     let ((x_head, x_tail), (y_head, y_tail)) = (S::as_simd_f64s(x), S::as_simd_f64s(y));
     let (x_pairs, x_last) = x_head.as_chunks::<2>();
     let (y_pairs, y_last) = y_head.as_chunks::<2>();
@@ -36,6 +36,29 @@ fn dot_in<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
     }
     let tail: f64 = x_tail.iter().zip(y_tail).map(|(x, y)| x * y).sum();
     simd.reduce_sum_f64s(simd.add_f64s(even, odd)) + tail
+}
+
+/// Σ |x_j|.
+#[inline(always)]
+pub(super) fn sum_abs_in<S: Simd>(simd: S, x: &[f64]) -> f64 {
+    let (head, tail) = S::as_simd_f64s(x);
+    let lanes = head.iter().fold(simd.splat_f64s(0.0), |sum, &x| simd.add_f64s(sum, simd.abs_f64s(x)));
+    simd.reduce_sum_f64s(lanes) + tail.iter().map(|x| x.abs()).sum::<f64>()
+}
+
+/// Writes c x in f32.
+#[inline]
+pub(crate) fn narrow_scaled(x: &[f64], c: f64, out: &mut [f32]) {
+    struct Narrow<'a>(&'a [f64], f64, &'a mut [f32]);
+    impl WithSimd for Narrow<'_> {
+        type Output = ();
+        #[inline(always)]
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+        fn with_simd<S: Simd>(self, _: S) {
+            self.2.iter_mut().zip(self.0).for_each(|(out, x)| *out = (x * self.1) as f32);
+        }
+    }
+    Arch::new().dispatch(Narrow(x, c, out));
 }
 
 /// w = Bᵀ a for a column-major B with columns of length `a.len()`; returns ‖w‖².
@@ -67,16 +90,11 @@ pub(crate) fn transposed_product(columns: &[f64], a: &[f64], w: &mut [f64]) -> f
 
 /// Four columns against one vector: the vector is loaded once.
 #[inline(always)]
-fn dot_four<S: Simd>(simd: S, block: &[f64], a: &[f64]) -> [f64; 4] {
+pub(super) fn dot_four<S: Simd>(simd: S, block: &[f64], a: &[f64]) -> [f64; 4] {
     let (left, right) = block.split_at(2 * a.len());
     let ((c0, c1), (c2, c3)) = (left.split_at(a.len()), right.split_at(a.len()));
-    dot_columns(simd, [c0, c1, c2, c3], a)
-}
-
-#[inline(always)]
-pub(super) fn dot_columns<S: Simd>(simd: S, columns: [&[f64]; 4], a: &[f64]) -> [f64; 4] {
     let (a_head, a_tail) = S::as_simd_f64s(a);
-    let [(h0, t0), (h1, t1), (h2, t2), (h3, t3)] = columns.map(S::as_simd_f64s);
+    let [(h0, t0), (h1, t1), (h2, t2), (h3, t3)] = [c0, c1, c2, c3].map(S::as_simd_f64s);
     let mut sums = [simd.splat_f64s(0.0); 4];
     for ((((&a, &x0), &x1), &x2), &x3) in a_head.iter().zip(h0).zip(h1).zip(h2).zip(h3) {
         sums[0] = simd.mul_add_e_f64s(a, x0, sums[0]);
@@ -106,7 +124,7 @@ pub(crate) fn add_scaled(x: &mut [f64], c: f64, y: &[f64]) {
 }
 
 #[inline(always)]
-pub(super) fn add_scaled_in<S: Simd>(simd: S, x: &mut [f64], c: f64, y: &[f64]) {
+fn add_scaled_in<S: Simd>(simd: S, x: &mut [f64], c: f64, y: &[f64]) {
     let ((x_head, x_tail), (y_head, y_tail)) = (S::as_mut_simd_f64s(x), S::as_simd_f64s(y));
     let factor = simd.splat_f64s(c);
     for (x, &y) in x_head.iter_mut().zip(y_head) {
@@ -141,7 +159,7 @@ pub(crate) fn subtract_product(x: &mut [f64], columns: &[f64], c: &[f64]) {
 
 /// Four columns at a time: x is loaded and stored once.
 #[inline(always)]
-fn subtract_four<S: Simd>(simd: S, x: &mut [f64], block: &[f64], c: [f64; 4]) {
+pub(super) fn subtract_four<S: Simd>(simd: S, x: &mut [f64], block: &[f64], c: [f64; 4]) {
     let (left, right) = block.split_at(2 * x.len());
     let ((c0, c1), (c2, c3)) = (left.split_at(x.len()), right.split_at(x.len()));
     let [(h0, t0), (h1, t1), (h2, t2), (h3, t3)] = [c0, c1, c2, c3].map(S::as_simd_f64s);

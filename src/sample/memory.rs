@@ -180,6 +180,10 @@ impl PartitionDpp {
         let (items, rank) = (self.rows().len(), self.ground().dims_left());
         let stored = rejection::stored_bytes(items, rank, most_stored);
         memory.add("whitened rows", stored.unwrap_or_default() as u64);
+        if matches!(bound, Bound::Auto | Bound::Halves) && self.counts().exact().is_some() {
+            let stored = rejection::stored_bytes(items, rank, rejection::STORED_BYTES);
+            memory.add("whitened rows in f32", stored.unwrap_or_default() as u64 / 2);
+        }
         if matches!(bound, Bound::Fischer | Bound::Block | Bound::Sequential)
             && keeps_rows(items, self.open().len(), self.ground().features().dims())
         {

@@ -10,6 +10,7 @@ use super::{
     part_law::{PartLaw, PartScratch, Way},
     rows::WhitenedRows,
 };
+use crate::linalg::volume::Distance;
 
 /// Trials of a set, in units of the expected number, after which rounding must have spoilt them: that many fail once in
 /// e⁶⁴ picks.
@@ -29,6 +30,11 @@ pub(super) struct Of<'l> {
 pub(super) trait Chance {
     /// True with this probability.
     fn coin(&mut self, probability: f64) -> bool;
+
+    /// True with a probability that is about the ratio of two distances; `exact` computes it if rounding could decide.
+    fn coin_near(&mut self, _ratio: [Distance; 2], exact: impl FnOnce() -> f64) -> bool {
+        self.coin(exact())
+    }
 
     /// Whether a draw goes on.
     fn goes_on(&mut self) -> bool {
@@ -119,6 +125,12 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
         probability >= 1.0 || self.rng.random::<f64>() < probability
     }
 
+    #[inline]
+    fn coin_near(&mut self, [distance, of]: [Distance; 2], exact: impl FnOnce() -> f64) -> bool {
+        let uniform = self.rng.random::<f64>();
+        distance.is_above(uniform, of).unwrap_or_else(|| uniform < exact())
+    }
+
     fn goes_on(&mut self) -> bool {
         (self.go_on)()
     }
@@ -190,6 +202,7 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
         }
         false
     }
+
     fn half(&mut self, law: &BoundedLaw, half: &Halves, groups: &[usize], drawn: &mut Half) -> bool {
         while (self.go_on)() {
             drawn.clear(law.rows.rank(), law.picks.len());

@@ -7,44 +7,149 @@ use super::{
     chance::{Chance, Drawn},
     halving::{Halves, middle},
     proposal::Buffers,
-    rows::RowScratch,
+    rows::{RowScratch, WhitenedRows},
 };
 use crate::{
     Result,
-    linalg::{span::log_volume, volume::Volume},
+    linalg::{
+        kernels::narrow_scaled,
+        span::log_volume,
+        volume::{Distance, Volume},
+    },
     sample::Attempts,
 };
 
-/// The items of some picks, and their rows.
+/// Some picks, and the volume of their rows v_i/√w_i, whose lengths are 1 at most.
 #[derive(Debug, Default)]
 pub(super) struct Half {
     pub(super) items: Vec<u32>,
-    pub(super) volume: Volume,
-    positions: Vec<u32>,
-    row: Vec<f64>,
-    scratch: RowScratch,
+    /// Group and position in its table of every item.
+    picks: Vec<(usize, u32)>,
+    /// In f32; decides unless rounding could.
+    rough: Volume<f32>,
+    /// In f64, of the first items.
+    exact: Volume<f64>,
+    scratch: HalfScratch,
     /// Scratch for the second half.
     other: Option<Box<Half>>,
+}
+
+#[derive(Debug, Default)]
+struct HalfScratch {
+    /// Positions that were drawn, ahead of those that are decided.
+    positions: Vec<u32>,
+    row: Vec<f64>,
+    pair: [Vec<f32>; 2],
+    rows: RowScratch,
 }
 
 impl Half {
     /// Forgets all picks; there will be so many at most.
     pub(super) fn clear(&mut self, rank: usize, most: usize) {
         self.items.clear();
-        self.volume.clear(rank, most);
+        self.picks.clear();
+        self.rough.clear(rank, most);
+        self.exact.clear(rank, most);
     }
 
     /// Adds the items of the other half if the joint volume is accepted.
-    fn join(&mut self, other: &Self, chance: &mut impl Chance) -> bool {
-        other.items.iter().enumerate().all(|(number, item)| {
-            let ratio = self.volume.ratio(&other.volume, number);
-            let accepted = chance.coin(ratio);
-            if accepted {
-                self.volume.extend_by(&other.volume, number, ratio);
-                self.items.push(*item);
+    fn join(&mut self, other: &mut Self, rows: &WhitenedRows, chance: &mut impl Chance) -> bool {
+        let (own, last) = (self.items.len(), other.items.len() - 1);
+        for number in 0..=last {
+            let which = number % 2;
+            if which == 0 {
+                let two = [number, last.min(number + 1)].map(|number| other.rough.row(number));
+                self.rough.meet(two, own);
             }
-            accepted
-        })
+            let (square, between) = other.rough.products_of(number);
+            let distance = self.rough.distance(which, square, between);
+            let ratio = [distance, other.rough.distance_of(number)];
+            if !chance.coin_near(ratio, || self.exact_ratio(other, number, rows)) {
+                return false;
+            }
+            self.rough.extend(other.rough.row(number), distance);
+            self.items.push(other.items[number]);
+            self.picks.push(other.picks[number]);
+        }
+        true
+    }
+
+    /// The ratio of the distances of an item of the other half, off these items and off those of that half before it.
+    fn exact_ratio(&mut self, other: &mut Self, number: usize, rows: &WhitenedRows) -> f64 {
+        self.complete(rows);
+        other.complete(rows);
+        let alone = other.exact.distance_of(number).value;
+        if alone > 0.0 { exact_distance(&mut self.exact, other.exact.row(number)).value / alone } else { 0.0 }
+    }
+
+    /// The distance of a row off all items, over its weight.
+    fn exact_distance(&mut self, pick: (usize, u32), rows: &WhitenedRows) -> f64 {
+        self.complete(rows);
+        self.scratch.read(rows, pick);
+        exact_distance(&mut self.exact, &self.scratch.row).value
+    }
+
+    /// Adds a pick; returns its distance over its weight.
+    #[cfg(test)]
+    pub(super) fn add(&mut self, rows: &WhitenedRows, pick: (usize, u32)) -> f64 {
+        self.scratch.read_rough(0, rows, pick);
+        let row = self.scratch.rough(0, rows, pick);
+        let [[square, _], _] = self.rough.meet([row, row], self.items.len());
+        let distance = self.rough.distance(0, square, &[]);
+        self.rough.extend(row, distance);
+        self.items.push(rows.table(pick.0).item(pick.1));
+        self.picks.push(pick);
+        self.complete(rows);
+        self.exact.distance_of(self.items.len() - 1).value
+    }
+
+    /// Adds the items that the volume in f64 lacks.
+    fn complete(&mut self, rows: &WhitenedRows) {
+        for number in self.exact.len()..self.items.len() {
+            self.scratch.read(rows, self.picks[number]);
+            let distance = exact_distance(&mut self.exact, &self.scratch.row);
+            self.exact.extend(&self.scratch.row, distance);
+        }
+    }
+}
+
+fn exact_distance(volume: &mut Volume<f64>, row: &[f64]) -> Distance {
+    let [[square, _], _] = volume.meet([row, row], volume.len());
+    volume.distance(0, square, &[])
+}
+
+impl HalfScratch {
+    /// Reads v_i/√w_i.
+    #[inline]
+    fn read(&mut self, rows: &WhitenedRows, (group, position): (usize, u32)) {
+        self.row.resize(rows.rank(), 0.0);
+        rows.read(group, position, &mut self.rows, &mut self.row);
+        let scale = rows.table(group).root_scale(position);
+        self.row.iter_mut().for_each(|value| *value *= scale);
+    }
+
+    /// Reads it in f32 as one of a pair, unless it is stored.
+    #[inline]
+    fn read_rough(&mut self, which: usize, rows: &WhitenedRows, (group, position): (usize, u32)) {
+        if rows.unit(group, position).is_some() {
+            return;
+        }
+        self.row.resize(rows.rank(), 0.0);
+        let row = rows.row(group, position, &mut self.rows, &mut self.row);
+        let rough = &mut self.pair[which];
+        rough.resize(row.len(), 0.0);
+        narrow_scaled(row, rows.table(group).root_scale(position), rough);
+    }
+
+    /// The row that was read so.
+    #[inline]
+    fn rough<'r>(
+        &'r self,
+        which: usize,
+        rows: &'r WhitenedRows,
+        (group, position): (usize, u32),
+    ) -> &'r [f32] {
+        rows.unit(group, position).unwrap_or(&self.pair[which])
     }
 }
 
@@ -106,9 +211,10 @@ impl BoundedLaw {
         let accepted = self.in_halves(halves, &self.picks, chance, &mut drawn);
         if accepted {
             buffers.items.extend_from_slice(&drawn.items);
-            for row in drawn.volume.rows() {
-                let distance = buffers.span.distance(row);
-                buffers.span.extend(row, distance);
+            for &(group, position) in &drawn.picks {
+                self.rows.read(group, position, &mut buffers.scratch, &mut buffers.row);
+                let distance = buffers.span.distance(&buffers.row);
+                buffers.span.extend(&buffers.row, distance);
             }
         }
         buffers.halves = drawn;
@@ -129,34 +235,41 @@ impl BoundedLaw {
             return false;
         }
         let mut other = drawn.other.take().unwrap_or_default();
-        let accepted = chance.half(self, &both[1], second, &mut other) && drawn.join(&other, chance);
+        let accepted =
+            chance.half(self, &both[1], second, &mut other) && drawn.join(&mut other, &self.rows, chance);
         drawn.other = Some(other);
         accepted
     }
 
     /// One independent item of every group, accepted against the volume that it adds.
     fn in_turn<C: Chance>(&self, groups: &[usize], chance: &mut C, drawn: &mut Half) -> bool {
-        let Half { items, volume, positions, row, scratch, .. } = drawn;
-        row.resize(self.rows.rank(), 0.0);
-        positions.clear();
-        for at in 0..groups.len() {
+        drawn.scratch.positions.clear();
+        for first in (0..groups.len()).step_by(2) {
+            // An odd last one is met twice.
+            let pair = first..groups.len().min(first + 2);
             // Rows come from memory while those before are at work.
-            for next in positions.len()..groups.len().min(at + 2) {
-                chance.picks(self.rows.table(groups[next]), 1, positions);
-                self.rows.prefetch(groups[next], positions[next]);
+            for next in drawn.scratch.positions.len()..groups.len().min(first + 4) {
+                chance.picks(self.rows.table(groups[next]), 1, &mut drawn.scratch.positions);
+                self.rows.prefetch(groups[next], drawn.scratch.positions[next]);
             }
-            let (group, position, table) = (groups[at], positions[at], self.rows.table(groups[at]));
-            let item = table.item(position);
-            if items.contains(&item) {
-                return false;
+            let picks = [first, pair.end - 1].map(|at| (groups[at], drawn.scratch.positions[at]));
+            picks.iter().enumerate().for_each(|(at, &pick)| drawn.scratch.read_rough(at, &self.rows, pick));
+            let two = [0, 1].map(|which| drawn.scratch.rough(which, &self.rows, picks[which]));
+            let products = drawn.rough.meet(two, first);
+            for (which, pick) in picks.into_iter().enumerate().take(pair.len()) {
+                let item = self.rows.table(pick.0).item(pick.1);
+                if drawn.items.contains(&item) {
+                    return false;
+                }
+                let distance = drawn.rough.distance(which, products[which][which], &products[1][..which]);
+                let ratio = [distance, Distance::ONE];
+                if !chance.coin_near(ratio, || drawn.exact_distance(pick, &self.rows)) {
+                    return false;
+                }
+                drawn.rough.extend(drawn.scratch.rough(which, &self.rows, pick), distance);
+                drawn.items.push(item);
+                drawn.picks.push(pick);
             }
-            let row = self.rows.row(group, position, scratch, row);
-            let distance = volume.distance(row);
-            if !chance.coin(distance / table.weight(position)) {
-                return false;
-            }
-            volume.extend(row, distance);
-            items.push(item);
         }
         true
     }

@@ -54,9 +54,9 @@ impl Work {
         Self { dims: most, rank: rank as f64, read }
     }
 
-    /// Operations of a row against the span of so many, and of adding it.
+    /// Operations of a row against the span of so many, and of adding it. In f32 they take 0.4 times as long.
     fn row(&self, before: usize) -> f64 {
-        2.0 * self.rank * before as f64
+        0.8 * self.rank * before as f64
     }
 
     fn at_once(&self, picks: usize) -> f64 {

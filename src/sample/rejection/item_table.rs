@@ -47,6 +47,12 @@ impl ItemTable {
         f64::from(self.table.weight(position)) * self.scale
     }
 
+    /// 1/√w at a position.
+    #[inline]
+    pub(super) fn root_scale(&self, position: u32) -> f64 {
+        self.weight(position).sqrt().recip()
+    }
+
     /// The position drawn by a random word; `None` for the null entry.
     #[inline]
     pub(super) fn look_up(&self, word: u64) -> Option<u32> {

@@ -9,7 +9,7 @@ use crate::{
     engine::{Engine, RowMap, Rows, bounded_forms, forms_above, in_double},
     linalg::{
         columns,
-        kernels::{dot, transposed_product},
+        kernels::{dot, narrow_scaled, transposed_product},
         square_root,
     },
     parallel::map_ordered,
@@ -55,6 +55,8 @@ pub(super) struct WhitenedRows {
     tables: Vec<ItemTable>,
     /// The places among stored rows at which groups begin.
     starts: Vec<usize>,
+    /// v_i/√w_i in f32, of stored rows, for proposals in halves.
+    units: Vec<f32>,
 }
 
 /// Rows of a task.
@@ -147,7 +149,7 @@ impl WhitenedRows {
             tables.push(ItemTable::new(len, items, own)?);
         }
         let weights = rows.groups().iter().zip(&roots).map(|(group, root)| group.scale * root).collect();
-        Ok(Self { features: features.clone(), weights, rank, source, tables, starts })
+        Ok(Self { features: features.clone(), weights, rank, source, tables, starts, units: Vec::new() })
     }
 
     pub(super) fn table(&self, group: usize) -> &ItemTable {
@@ -159,6 +161,28 @@ impl WhitenedRows {
         let Source::Stored(rows) = &self.source else { return None };
         let (start, len) = (self.starts[group] * self.rank, self.tables[group].len());
         Some(MatRef::from_column_major_slice(&rows[start..start + len * self.rank], self.rank, len))
+    }
+
+    /// Keeps stored rows in f32, too, divided by the roots of their weights; or forgets them.
+    pub(super) fn keep_units(&mut self, keep: bool) {
+        self.units = Vec::new();
+        let Source::Stored(rows) = &self.source else { return };
+        if keep {
+            self.units.resize(rows.len(), 0.0);
+            let rows = rows.chunks_exact(self.rank.max(1)).zip(self.units.chunks_exact_mut(self.rank.max(1)));
+            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+            let positions = |table: &ItemTable| 0..table.len() as u32;
+            let scales = self.tables.iter();
+            let scales = scales.flat_map(|table| positions(table).map(|at| table.root_scale(at)));
+            rows.zip(scales).for_each(|((row, unit), scale)| narrow_scaled(row, scale, unit));
+        }
+    }
+
+    /// v_i/√w_i in f32, if it is stored.
+    #[inline]
+    pub(super) fn unit(&self, group: usize, position: u32) -> Option<&[f32]> {
+        let at = (self.starts[group] + position as usize) * self.rank;
+        self.units.get(at..at + self.rank)
     }
 
     /// Dimensions of a row.
@@ -208,6 +232,12 @@ impl WhitenedRows {
     #[inline]
     pub(super) fn prefetch(&self, group: usize, position: u32) {
         match &self.source {
+            Source::Stored(_) if !self.units.is_empty() => {
+                let at = (self.starts[group] + position as usize) * self.rank;
+                for line in (0..self.rank).step_by(16) {
+                    prefetch_index::prefetch_index(&self.units, at + line);
+                }
+            }
             Source::Stored(rows) => {
                 let at = (self.starts[group] + position as usize) * self.rank;
                 for line in (0..self.rank).step_by(8) {

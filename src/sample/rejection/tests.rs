@@ -126,6 +126,7 @@ impl Chance for Paths {
                 .flat_map(|picks| (0..len).map(move |pick| [&picks[..], &[pick]].concat()))
                 .collect();
         }
+        all.retain(|picks| law.add_picks(groups, picks, drawn) > 0.0);
         let volumes: Vec<f64> = all.iter().map(|picks| law.add_picks(groups, picks, drawn)).collect();
         let sum: f64 = volumes.iter().sum();
         let taken = self.take(&volumes.iter().map(|volume| volume / sum).collect::<Vec<_>>());

@@ -1,20 +1,23 @@
 //! Proposals in halves.
 
+use rand_chacha::ChaCha8Rng;
+
 use super::*;
-use crate::sample::rejection::halves::Half;
+use crate::{
+    linalg::volume::Distance,
+    sample::rejection::{chance::Drawn, halves::Half},
+};
 
 impl BoundedLaw {
     /// Leaves these picks, and returns det(V_S V_Sᵀ).
     pub(super) fn add_picks(&self, groups: &[usize], picks: &[u32], drawn: &mut Half) -> f64 {
         drawn.clear(self.rows.rank(), self.picks.len());
-        let (mut volume, mut scratch, mut row) = (1.0, RowScratch::default(), vec![0.0; self.rows.rank()]);
-        for (&group, &pick) in groups.iter().zip(picks) {
-            self.rows.read(group, pick, &mut scratch, &mut row);
-            let item = self.rows.table(group).item(pick);
-            let distance = if drawn.items.contains(&item) { 0.0 } else { drawn.volume.distance(&row) };
-            volume *= distance;
-            drawn.volume.extend(&row, distance);
-            drawn.items.push(item);
+        let mut volume = 1.0;
+        for (&group, &position) in groups.iter().zip(picks) {
+            let item = self.rows.table(group).item(position);
+            let is_new = !drawn.items.contains(&item);
+            let square = drawn.add(&self.rows, (group, position)) * self.rows.table(group).weight(position);
+            volume = if volume > 0.0 && is_new { volume * square } else { 0.0 };
         }
         volume
     }
@@ -111,5 +114,88 @@ fn predictions_are_those_of_random_directions() {
         let expected = falling(dims, picks / 2).powi(2) * at_once;
         assert!((cost.proposals / expected - 1.0).abs() < 1e-6, "{cost:?} {expected}");
         assert!(halves.depth() >= 1 && cost.proposals > 1.0);
+    }
+}
+
+/// Draws as usual, but decides in f64 alone.
+struct Exactly<'r>(Drawn<'r, ChaCha8Rng, fn() -> bool>);
+
+impl Chance for Exactly<'_> {
+    fn coin(&mut self, probability: f64) -> bool {
+        self.0.coin(probability)
+    }
+
+    fn coin_near(&mut self, _: [Distance; 2], exact: impl FnOnce() -> f64) -> bool {
+        self.0.coin_near([Distance { value: 0.0, error: f64::INFINITY }; 2], exact)
+    }
+
+    fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>) {
+        self.0.picks(table, count, picks);
+    }
+
+    fn half(&mut self, law: &BoundedLaw, half: &Halves, groups: &[usize], drawn: &mut Half) -> bool {
+        loop {
+            drawn.clear(law.rows.rank(), law.picks.len());
+            if law.in_halves(half, groups, self, drawn) {
+                return true;
+            }
+        }
+    }
+
+    fn choose(&mut self, _: impl Iterator<Item = (usize, f64)>) -> usize {
+        unreachable!()
+    }
+
+    fn kept(&mut self, _: &ItemTable, _: impl FnMut(u32) -> f64) -> Option<u32> {
+        unreachable!()
+    }
+
+    fn subset(&mut self, _: Of<'_>, _: usize, _: &mut Vec<u32>) -> bool {
+        unreachable!()
+    }
+
+    fn kept_subset(
+        &mut self,
+        _: Of<'_>,
+        _: (usize, f64),
+        _: &mut Vec<u32>,
+        _: impl FnMut(&[u32]) -> f64,
+    ) -> bool {
+        unreachable!()
+    }
+}
+
+/// Draws that f32 decides are those of f64, number by number, however rows are read.
+#[test]
+fn what_f32_decides_f64_decides_alike() {
+    let (parts, each, dims) = (11, 6, 37);
+    let labels: Vec<usize> = (0..parts * each).map(|item| item % parts).collect();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let features = Features::from_rows(labels.len(), dims, entries(labels.len() * dims, 8)).unwrap();
+    let quota = Quota::each(&partition, 1).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
+    for reading in [Reading::Stored, Reading::Mapped, Reading::Thinned] {
+        let chosen = of_family(&setup, Bound::Hadamard, (Family::Clipped(0), reading)).unwrap();
+        let mut law = BoundedLaw::new(&setup, chosen, Projection::Cheaper, Engine::host()).unwrap();
+        law.note_picks();
+        let single = Halves::of_all(&law.picks);
+        let (at_once, _) = Halves::best(&law.picks, 30.0, dims, 400.0).unwrap();
+        assert!(single.depth() > at_once.depth());
+        for (halves, units) in [(single, false), (at_once.clone(), false), (at_once, true)] {
+            law.rows.keep_units(units);
+            law.halves = Some(halves);
+            for seed in 0..20 {
+                let [mut one, mut other] = [0; 2].map(|_| stream(seed, 0));
+                let drawn = |rng| Drawn { rng, scratch: &mut [], go_on: (|| true) as fn() -> bool };
+                let mut usual = drawn(&mut one);
+                let mut exactly = Exactly(drawn(&mut other));
+                let [mut found, mut expected] = [0; 2].map(|_| Buffers::default());
+                while !law.propose(&mut usual, &mut found) {}
+                while !law.propose(&mut exactly, &mut expected) {}
+                assert_eq!(found.items, expected.items, "{reading:?}, seed {seed}");
+                assert_eq!(one.get_word_pos(), other.get_word_pos(), "{reading:?}, seed {seed}");
+            }
+        }
     }
 }

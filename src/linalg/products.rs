@@ -1,7 +1,5 @@
 //! Inner products of two rows with four others, in f32 or f64.
 
-#![expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
-
 use pulp::Simd;
 
 /// The numbers whose products are summed.

@@ -261,6 +261,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
     fn distances_are_those_of_a_span_within_the_error() {
         distances_are_those_of_a_span(|x| x, 1e-11);
         distances_are_those_of_a_span(|x| x as f32, 1e-4);

@@ -248,9 +248,11 @@ impl BoundedLaw {
             // An odd last one is met twice.
             let pair = first..groups.len().min(first + 2);
             // Rows come from memory while those before are at work.
-            for next in drawn.scratch.positions.len()..groups.len().min(first + 4) {
-                chance.picks(self.rows.table(groups[next]), 1, &mut drawn.scratch.positions);
-                self.rows.prefetch(groups[next], drawn.scratch.positions[next]);
+            let drawn_ahead = drawn.scratch.positions.len();
+            for &group in &groups[drawn_ahead..groups.len().min(first + 4)] {
+                chance.picks(self.rows.table(group), 1, &mut drawn.scratch.positions);
+                let position = drawn.scratch.positions.last();
+                position.iter().for_each(|&&position| self.rows.prefetch(group, position));
             }
             let picks = [first, pair.end - 1].map(|at| (groups[at], drawn.scratch.positions[at]));
             picks.iter().enumerate().for_each(|(at, &pick)| drawn.scratch.read_rough(at, &self.rows, pick));

@@ -242,6 +242,23 @@ fn chains_end_alike() {
     assert_eq!(expected, draws);
 }
 
+/// Burn-in that would take ages leaves half of the time to draws.
+#[test]
+fn burn_in_leaves_time_for_draws() {
+    let case = Case::new();
+    let dpp = case.partition_dpp();
+    let options = McmcOptions::default().with_burn_in(usize::MAX).with_chains(2);
+    for thinning in [Thinning::Sweeps(1), Thinning::Automatic] {
+        let chains = dpp.chains(&options.with_thin(thinning), &Engine::cpu()).unwrap();
+        let watch = Watch::default().within(Duration::from_secs(4));
+        let mut run = chains.start_watched(1, &watch).unwrap();
+        assert_eq!(run.extend_watched(8, &watch), None);
+        let samples = run.into_samples();
+        assert!((1..usize::MAX).contains(&samples.burn_in()));
+        assert_eq!(samples.subsets().len(), 8);
+    }
+}
+
 /// A draw that would take ages: it ends while it is at work.
 #[test]
 fn a_hopeless_draw_ends() {

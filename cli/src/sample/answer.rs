@@ -96,8 +96,9 @@ impl From<Drawer> for Shown {
 #[derive(Debug)]
 pub(crate) struct Mixing {
     pub(crate) chains: usize,
-    /// Sweeps before the first draw.
+    /// Sweeps before the first draw, and those asked for.
     pub(crate) burn_in: usize,
+    pub(crate) asked: usize,
     /// Sweeps between draws.
     pub(crate) thin: usize,
     /// An error if there are too few draws.

@@ -173,7 +173,8 @@ impl Run<'_> {
         let samples: ChainSamples = run.into_samples();
         let mixing = Mixing {
             chains: samples.chains(),
-            burn_in: chains.options().burn_in(),
+            burn_in: samples.burn_in(),
+            asked: chains.options().burn_in(),
             thin: samples.thin(),
             diagnostics: samples.diagnostics(),
         };

@@ -109,11 +109,12 @@ impl From<&MoveCount> for Move {
 
 /// The diagnostics as text.
 pub(super) fn describe(mixing: &Mixing, samples: usize) -> String {
-    let Mixing { chains, burn_in, thin, diagnostics } = mixing;
+    let Mixing { chains, burn_in, asked, thin, diagnostics } = mixing;
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let head = format!(
-        "chains    {chains}, {burn_in} sweep{} of burn-in, {thin} sweep{} between draws\n",
+        "chains    {chains}, {burn_in} sweep{} of burn-in{}, {thin} sweep{} between draws\n",
         plural(*burn_in),
+        if burn_in < asked { format!(" (of {asked}, for want of time)") } else { String::new() },
         plural(*thin),
     );
     let found = match diagnostics {

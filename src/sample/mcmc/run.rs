@@ -1,5 +1,7 @@
 //! Runs of chains, and their draws.
 
+use std::time::Instant;
+
 use rand_chacha::ChaCha8Rng;
 
 use super::{Chains, Convergence, MoveCount, Thinning, chain::Chain};
@@ -14,12 +16,18 @@ const PILOT: usize = 256;
 /// … and the most that it chooses.
 const LONGEST_THINNING: f64 = 64.0;
 
+/// Whether this moment has passed.
+fn is_over(end: Option<Instant>) -> bool {
+    end.is_some_and(|end| Instant::now() >= end)
+}
+
 /// Chains that can be continued.
 #[derive(Debug)]
 pub struct ChainRun<'c> {
     chains: &'c Chains,
     records: Vec<Record>,
     draws: u64,
+    burn_in: usize,
     thin: usize,
 }
 
@@ -33,23 +41,28 @@ struct Record {
 }
 
 impl<'c> ChainRun<'c> {
-    /// Starts `count` chains and runs their burn-in.
+    /// Starts `count` chains and runs their burn-in, under a deadline until half of the time left has passed.
     pub(super) fn new(
         chains: &'c Chains,
         count: usize,
         generator: impl Fn(usize) -> ChaCha8Rng + Sync + Send,
         watch: &Watch,
     ) -> Result<Self> {
+        let end = watch.halfway();
         let begun = |number| {
             let mut chain = chains.chain(generator(number), watch)?;
-            for _ in 0..chains.options.burn_in {
+            let mut sweeps = 0;
+            while sweeps < chains.options.burn_in && !is_over(end) {
                 chain.sweep(&chains.walk, watch)?;
+                sweeps += 1;
             }
             chain.refresh();
-            Ok(Record { chain, subsets: Vec::new(), values: Vec::new() })
+            Ok((Record { chain, subsets: Vec::new(), values: Vec::new() }, sweeps))
         };
-        let records = map_ordered(count, begun).into_iter().collect::<Result<_>>()?;
-        let mut run = Self { chains, records, draws: 0, thin: 1 };
+        let begun: Vec<_> = map_ordered(count, begun).into_iter().collect::<Result<_>>()?;
+        let burn_in = begun.iter().map(|(_, sweeps)| *sweeps).min().unwrap_or_default();
+        let records = begun.into_iter().map(|(record, _)| record).collect();
+        let mut run = Self { chains, records, draws: 0, burn_in, thin: 1 };
         run.thin = match chains.options.thinning {
             Thinning::Sweeps(sweeps) => sweeps,
             Thinning::Automatic => run.pilot(watch)?,
@@ -57,10 +70,12 @@ impl<'c> ChainRun<'c> {
         Ok(run)
     }
 
-    /// Sweeps between draws, from the autocorrelation of sweeps that are not kept.
+    /// Sweeps between draws, from the autocorrelation of sweeps that are not kept; 1 if a deadline leaves too few.
     fn pilot(&mut self, watch: &Watch) -> Result<usize> {
+        let end = watch.halfway();
         self.each(|chains, record, _| {
-            for _ in 0..PILOT {
+            let sweeps = (0..PILOT).take_while(|_| !is_over(end));
+            for _ in sweeps {
                 record.chain.sweep(&chains.walk, watch)?;
                 chains.observables.record(&record.chain.basis, &mut record.values);
             }
@@ -72,7 +87,7 @@ impl<'c> ChainRun<'c> {
         let time = |at: usize| {
             let of_chain = |values: &Vec<f64>| values.iter().skip(at).step_by(width).copied().collect();
             let chains: Vec<Vec<f64>> = series.iter().map(of_chain).collect();
-            Convergence::of(&chains).map_or(LONGEST_THINNING, |found| found.autocorrelation_time)
+            Convergence::of(&chains).map_or(1.0, |found| found.autocorrelation_time)
         };
         let longest = map_ordered(width, time).into_iter().fold(1.0, f64::max);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 64")]
@@ -160,7 +175,8 @@ impl<'c> ChainRun<'c> {
         }
         let subsets = (0..).map_while(|draw: usize| drawn[draw % chains].next()).collect();
         let parts = self.chains.parts.clone();
-        ChainSamples { subsets, values, width, parts, moves, other_sets, drift, refreshes, thin: self.thin }
+        let (burn_in, thin) = (self.burn_in, self.thin);
+        ChainSamples { subsets, values, width, parts, moves, other_sets, drift, refreshes, burn_in, thin }
     }
 
     /// Runs `task` on every chain.
@@ -188,6 +204,7 @@ pub struct ChainSamples {
     pub(super) other_sets: MoveCount,
     pub(super) drift: f64,
     pub(super) refreshes: u64,
+    pub(super) burn_in: usize,
     pub(super) thin: usize,
 }
 
@@ -211,6 +228,12 @@ impl ChainSamples {
     #[must_use]
     pub fn log_dets(&self, chain: usize) -> Vec<f64> {
         self.series(chain, 0)
+    }
+
+    /// Sweeps of every chain before its first draw: as many as asked for, unless a deadline left too little time.
+    #[must_use]
+    pub fn burn_in(&self) -> usize {
+        self.burn_in
     }
 
     /// Sweeps from each draw of a chain to the next.

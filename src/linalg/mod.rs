@@ -9,7 +9,7 @@ pub(crate) mod kernels;
 mod logarithms;
 mod modular_rank;
 mod orthonormal;
-pub(crate) mod products;
+mod products;
 pub(crate) mod residuals;
 pub(crate) mod span;
 pub(crate) mod thinning;

@@ -4,7 +4,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 
 use super::{
     kernels::{add_scaled, dot, subtract_squares, transposed_product},
-    span::{AGAIN, Span},
+    span::Span,
 };
 
 /// ‖P v‖² of rows that are looked at together, while some of them are chosen one after another. The span is read once:
@@ -59,9 +59,7 @@ impl Residuals {
         let mut along = Mat::from_fn(size, self.chosen.len(), |i, j| self.along[self.chosen[j] * size + i]);
         let rows: Vec<f64> =
             self.chosen.iter().flat_map(|&row| &rows[row * dims..][..dims]).copied().collect();
-        let left = self.chosen.iter().map(|&row| self.squares[row]);
-        let cancels = left.zip(rows.chunks_exact(dims)).any(|(left, row)| left < AGAIN * dot(row, row));
-        span.extend_by(&rows, dims, &mut along, cancels);
+        span.extend_by(&rows, dims, &mut along);
     }
 
     /// Chooses a row; only those from `next` on matter from now on.

@@ -17,7 +17,7 @@ pub(crate) struct Span {
 }
 
 /// Below this fraction of ‖v‖² a residual is orthogonalised again.
-pub(super) const AGAIN: f64 = 0.1;
+const AGAIN: f64 = 0.1;
 
 impl Span {
     pub(crate) fn clear(&mut self) {
@@ -92,8 +92,8 @@ impl Span {
         self.size += 1;
     }
 
-    /// Adds the directions of some rows, which lie one after another, given Qᵀ v of each. `cancels` if little is left of one.
-    pub(crate) fn extend_by(&mut self, rows: &[f64], dims: usize, along: &mut Mat<f64>, cancels: bool) {
+    /// Adds the directions of some rows, which lie one after another, given Qᵀ v of each.
+    pub(crate) fn extend_by(&mut self, rows: &[f64], dims: usize, along: &mut Mat<f64>) {
         let (size, more) = (self.size, along.ncols());
         let start = self.directions.len();
         self.directions.extend_from_slice(rows);
@@ -105,8 +105,8 @@ impl Span {
             matmul(new, Accum::Add, before, along, -1.0, Par::Seq);
         };
         project(new, along);
-        orthogonalise(new, dims);
-        if cancels {
+        let left = orthogonalise(new, dims).into_iter().zip(rows.chunks_exact(dims));
+        if left.into_iter().any(|(left, row)| left < AGAIN * dot(row, row)) {
             let again = MatRef::from_column_major_slice(&*new, dims, more);
             matmul(&mut *along, Accum::Replace, before.transpose(), again, 1.0, Par::Seq);
             project(new, along);
@@ -115,26 +115,12 @@ impl Span {
     }
 }
 
-/// Makes columns orthonormal, in their order.
-fn orthogonalise(columns: &mut [f64], dims: usize) {
-    let mut along = vec![0.0; columns.len() / dims.max(1)];
-    for size in 0..along.len() {
-        let (before, rest) = columns.split_at_mut(size * dims);
-        let (new, along) = (&mut rest[..dims], &mut along[..size]);
-        if size > 0 {
-            transposed_product(before, new, along);
-            subtract_product(new, before, along);
-        }
-        scale(new, dot(new, new).sqrt().recip());
-    }
-}
-
-/// ln of the squared volume of some columns, which are orthogonalised: with the error of their condition, not of its square
-/// as by way of their inner products.
-pub(crate) fn log_volume(columns: &mut [f64], dims: usize) -> f64 {
-    let mut along = vec![0.0; columns.len() / dims.max(1)];
-    let mut log = 0.0;
-    for size in 0..along.len() {
+/// Makes columns orthonormal, in their order; returns ‖P v‖² of each, P off those before. From one that has no length on they
+/// are NaN.
+fn orthogonalise(columns: &mut [f64], dims: usize) -> Vec<f64> {
+    let count = columns.len() / dims.max(1);
+    let mut along = vec![0.0; count];
+    let orthogonalised = |size: usize| {
         let (before, rest) = columns.split_at_mut(size * dims);
         let (new, along) = (&mut rest[..dims], &mut along[..size]);
         let mut left = dot(new, new);
@@ -149,14 +135,17 @@ pub(crate) fn log_volume(columns: &mut [f64], dims: usize) -> f64 {
                 break;
             }
         }
-        // Directions without length are NaN.
-        if left.is_nan() || left <= 0.0 {
-            return f64::NEG_INFINITY;
-        }
-        log += left.ln();
         scale(new, left.sqrt().recip());
-    }
-    log
+        left
+    };
+    (0..count).map(orthogonalised).collect()
+}
+
+/// ln of the squared volume of some columns, which are orthogonalised: with the error of their condition, not of its square
+/// as by way of their inner products.
+pub(crate) fn log_volume(columns: &mut [f64], dims: usize) -> f64 {
+    let log = orthogonalise(columns, dims).into_iter().map(f64::ln).sum::<f64>();
+    if log.is_nan() { f64::NEG_INFINITY } else { log }
 }
 
 #[cfg(test)]

@@ -6,22 +6,23 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::{
     kernels::{dot_four, dot_in, subtract_four, sum_abs_in},
-    products::Real,
+    products::{error, products},
 };
 
 /// Rows of length 1 at most, with R = L⁻¹ of their Gram matrix G = L Lᵀ.
 ///
-/// Inner products are sums of `T`, all else is f64. Rows are met in pairs, so that the rows of the volume are read once for
+/// Inner products are sums in f32, all else is f64. Rows are met in pairs, so that the rows of the volume are read once for
 /// both; rows of another volume need only their inner products with this one.
 ///
 /// # Numerics
-/// If every inner product is off by ε at most, ‖P v‖² = min_x ‖v − Vᵀx‖² is off by ε(1 + ‖x‖₁)² for the larger x of the
-/// exact and the perturbed problem. With k rows and k ε tr G⁻¹ ≤ ¼, the one is at most 4/3 of the other plus 1/3.
+/// If every inner product is off by ε at most, ‖P v‖² = min_x ‖v − Vᵀx‖² is off by ε(1 + ‖x‖₁)² at most, for the x that is
+/// exact or the one that is computed, whichever is longer. If k rows have k ε tr G⁻¹ ≤ ¼ for the computed G, the exact
+/// 1 + ‖x‖₁ is at most 4/3 of the computed one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Volume<T> {
+pub(crate) struct Volume {
     dims: usize,
     /// One after another.
-    rows: Vec<T>,
+    rows: Vec<f32>,
     /// v·v and ‖P v‖² of every row, P off the rows before.
     squares: Vec<f64>,
     distances: Vec<Distance>,
@@ -66,7 +67,7 @@ impl Distance {
 /// Inner products with four rows are computed at a time.
 const FOUR: usize = 4;
 
-impl<T: Real> Volume<T> {
+impl Volume {
     /// Forgets all rows; there will be so many at most.
     #[inline]
     pub(crate) fn clear(&mut self, dims: usize, most: usize) {
@@ -90,7 +91,7 @@ impl<T: Real> Volume<T> {
         self.distances.len()
     }
 
-    pub(crate) fn row(&self, number: usize) -> &[T] {
+    pub(crate) fn row(&self, number: usize) -> &[f32] {
         &self.rows[number * self.dims..][..self.dims]
     }
 
@@ -101,7 +102,7 @@ impl<T: Real> Volume<T> {
 
     /// Computes the inner products of two rows with the first `others` of these; returns those of the two.
     #[inline]
-    pub(crate) fn meet(&mut self, two: [&[T]; 2], others: usize) -> [[f64; 2]; 2] {
+    pub(crate) fn meet(&mut self, two: [&[f32]; 2], others: usize) -> [[f64; 2]; 2] {
         Arch::new().dispatch(Meet { rows: &self.rows, two, others, met: &mut self.met });
         let [one, other] = &self.met;
         [[one[others], one[others + 1]], [other[others], other[others + 1]]]
@@ -116,7 +117,7 @@ impl<T: Real> Volume<T> {
 
     /// Adds the row whose distance was computed last.
     #[inline]
-    pub(crate) fn extend(&mut self, row: &[T], distance: Distance) {
+    pub(crate) fn extend(&mut self, row: &[f32], distance: Distance) {
         let size = self.len();
         self.rows.extend_from_slice(row);
         self.products.extend_from_slice(&self.current[..size]);
@@ -142,14 +143,14 @@ impl<T: Real> Volume<T> {
 }
 
 /// Inner products of two rows with some others and with themselves.
-struct Meet<'a, T> {
-    rows: &'a [T],
-    two: [&'a [T]; 2],
+struct Meet<'a> {
+    rows: &'a [f32],
+    two: [&'a [f32]; 2],
     others: usize,
     met: &'a mut [Vec<f64>; 2],
 }
 
-impl<T: Real> WithSimd for Meet<'_, T> {
+impl WithSimd for Meet<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -164,20 +165,20 @@ impl<T: Real> WithSimd for Meet<'_, T> {
             };
             let first = FOUR * number;
             let four = [row(first), row(first + 1), row(first + 2), row(first + 3)];
-            [*of_one, *of_other] = T::products(simd, two, four);
+            [*of_one, *of_other] = products(simd, two, four);
         }
     }
 }
 
 /// x = G⁻¹ g = Rᵀ R g of a row, and ‖P v‖² = v·v − ‖R g‖².
-struct Solve<'a, T> {
-    volume: &'a mut Volume<T>,
+struct Solve<'a> {
+    volume: &'a mut Volume,
     which: usize,
     square: f64,
     between: &'a [f64],
 }
 
-impl<T: Real> WithSimd for Solve<'_, T> {
+impl WithSimd for Solve<'_> {
     type Output = Distance;
 
     #[inline(always)]
@@ -204,8 +205,8 @@ impl<T: Real> WithSimd for Solve<'_, T> {
         let solution = &solution[..filled];
         let length = 1.0 + sum_abs_in(simd, solution);
         volume.solution_square = dot_in(simd, solution, solution);
-        let error = T::error::<S>(*dims);
-        // Twice (4/3)² allows for the rows' own lengths. NaN is no error that is known.
+        let error = error::<S>(*dims);
+        // 2 is above (4/3)²: the rest is for rounding in f64, and for rows that f32 made longer than 1. NaN is not known.
         let is_known = size as f64 * error * *trace <= 0.25;
         let error = if is_known { 2.0 * error * length * length } else { f64::INFINITY };
         volume.square = square;
@@ -230,7 +231,10 @@ mod tests {
     }
 
     /// Adds rows in pairs; returns their distances.
-    fn add<T: Real>(volume: &mut Volume<T>, rows: &[Vec<T>]) -> Vec<Distance> {
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+    fn add(volume: &mut Volume, rows: &[Vec<f64>]) -> Vec<Distance> {
+        let rounded = |row: &Vec<f64>| row.iter().map(|&x| x as f32).collect();
+        let rows: Vec<Vec<f32>> = rows.iter().map(rounded).collect();
         let mut found = Vec::new();
         for pair in rows.chunks(2) {
             let between = volume.meet([&pair[0], &pair[pair.len() - 1]], volume.len());
@@ -243,34 +247,25 @@ mod tests {
         found
     }
 
-    fn distances_are_those_of_a_span<T: Real>(rounded: impl Fn(f64) -> T, most: f64) {
-        for (count, dims) in [(9, 9), (9, 12), (9, 64), (41, 67)] {
-            let (mut volume, mut span) = (Volume::<T>::default(), Span::default());
+    #[test]
+    fn distances_are_those_of_a_span_within_the_error() {
+        for (count, dims, most) in [(9, 9, 1.0), (9, 12, 0.1), (9, 64, 1e-4), (41, 67, 0.1)] {
+            let (mut volume, mut span) = (Volume::default(), Span::default());
             volume.clear(dims, count);
             let rows = rows(count, dims);
-            let given: Vec<Vec<T>> =
-                rows.iter().map(|row| row.iter().map(|&x| rounded(x)).collect()).collect();
-            for (row, found) in rows.iter().zip(add(&mut volume, &given)) {
+            for (row, found) in rows.iter().zip(add(&mut volume, &rows)) {
                 let expected = span.distance(row);
                 span.extend(row, expected);
                 let off = (found.value - expected).abs();
-                assert!(off <= found.error, "{count}×{dims}: {found:?} {expected}");
-                assert!(off < most, "{count}×{dims}: {found:?} {expected}");
+                assert!(off <= found.error && found.error < most, "{count}×{dims}: {found:?} {expected}");
             }
         }
     }
 
     #[test]
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
-    fn distances_are_those_of_a_span_within_the_error() {
-        distances_are_those_of_a_span(|x| x, 1e-11);
-        distances_are_those_of_a_span(|x| x as f32, 1e-4);
-    }
-
-    #[test]
     fn another_volume_adds_its_rows() {
         let (all, dims) = (rows(11, 16), 16);
-        let [mut one, mut other, mut whole] = [0; 3].map(|_| Volume::<f64>::default());
+        let [mut one, mut other, mut whole] = [0; 3].map(|_| Volume::default());
         one.clear(dims, 11);
         other.clear(dims, 5);
         whole.clear(dims, 11);
@@ -283,16 +278,16 @@ mod tests {
             }
             let (square, between) = other.products_of(number);
             let distance = one.distance(number % 2, square, between);
-            assert!((distance.value - expected[6 + number].value).abs() < 1e-11, "{number}");
+            assert!((distance.value - expected[6 + number].value).abs() < 1e-4, "{number}");
             one.extend(other.row(number), distance);
         }
-        assert!((one.trace / whole.trace - 1.0).abs() < 1e-9);
+        assert!((one.trace / whole.trace - 1.0).abs() < 1e-4);
     }
 
     /// A row in the span of others adds nothing, and what comes after it is unknown.
     #[test]
     fn dependent_rows_have_no_distance() {
-        let mut volume = Volume::<f32>::default();
+        let mut volume = Volume::default();
         volume.clear(3, 4);
         let third = [0.2, 0.5, 0.5];
         let rows = [[0.1, 0.2, 0.3], [0.0, 0.1, -0.1], third, [0.5, 0.1, 0.0]].map(|row| row.to_vec());

@@ -251,9 +251,11 @@ fn burn_in_leaves_time_for_draws() {
     for thinning in [Thinning::Sweeps(1), Thinning::Automatic] {
         let chains = dpp.chains(&options.with_thin(thinning), &Engine::cpu()).unwrap();
         let watch = Watch::default().within(Duration::from_secs(4));
-        let mut run = chains.start_watched(1, &watch).unwrap();
-        assert_eq!(run.extend_watched(8, &watch), None);
-        let samples = run.into_samples();
+        let samples = with_threads(1, || {
+            let mut run = chains.start_watched(1, &watch).unwrap();
+            assert_eq!(run.extend_watched(8, &watch), None);
+            run.into_samples()
+        });
         assert!((1..usize::MAX).contains(&samples.burn_in()));
         assert_eq!(samples.subsets().len(), 8);
     }

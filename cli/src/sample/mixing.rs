@@ -114,7 +114,7 @@ pub(super) fn describe(mixing: &Mixing, samples: usize) -> String {
     let head = format!(
         "chains    {chains}, {burn_in} sweep{} of burn-in{}, {thin} sweep{} between draws\n",
         plural(*burn_in),
-        if burn_in < asked { format!(" (of {asked}, for want of time)") } else { String::new() },
+        if burn_in < asked { format!(" (of {asked}: the time limit ended it)") } else { String::new() },
         plural(*thin),
     );
     let found = match diagnostics {

@@ -208,11 +208,12 @@ impl Chains {
 
     /// As [`start`](Chains::start), under a watch; continue with [`ChainRun::extend_watched`].
     ///
-    /// Under a deadline burn-in ends when half of the time left has passed, and so does the pilot run of automatic thinning: the
-    /// rest is for draws, which then depend on the time. [`ChainSamples::burn_in`] tells how many sweeps were made.
+    /// Under a deadline burn-in ends when half of the time left has passed, and then the pilot run of automatic thinning when half
+    /// of the rest has: what remains is for draws, which therefore depend on the time. [`ChainSamples::burn_in`] tells how
+    /// many sweeps were made.
     ///
     /// # Errors
-    /// [`Error::Ended`] if the watch ends it before.
+    /// [`Error::Ended`] if the watch ends a sweep or the first sets.
     pub fn start_watched(&self, seed: u64, watch: &Watch) -> Result<ChainRun<'_>> {
         ChainRun::new(self, self.options.chains, |chain| stream(seed, chain as u64), watch)
     }

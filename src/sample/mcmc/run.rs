@@ -16,11 +16,6 @@ const PILOT: usize = 256;
 /// … and the most that it chooses.
 const LONGEST_THINNING: f64 = 64.0;
 
-/// Whether this moment has passed.
-fn is_over(end: Option<Instant>) -> bool {
-    end.is_some_and(|end| Instant::now() >= end)
-}
-
 /// Chains that can be continued.
 #[derive(Debug)]
 pub struct ChainRun<'c> {
@@ -41,28 +36,21 @@ struct Record {
 }
 
 impl<'c> ChainRun<'c> {
-    /// Starts `count` chains and runs their burn-in, under a deadline until half of the time left has passed.
+    /// Starts `count` chains and runs their burn-in.
     pub(super) fn new(
         chains: &'c Chains,
         count: usize,
         generator: impl Fn(usize) -> ChaCha8Rng + Sync + Send,
         watch: &Watch,
     ) -> Result<Self> {
-        let end = watch.halfway();
         let begun = |number| {
-            let mut chain = chains.chain(generator(number), watch)?;
-            let mut sweeps = 0;
-            while sweeps < chains.options.burn_in && !is_over(end) {
-                chain.sweep(&chains.walk, watch)?;
-                sweeps += 1;
-            }
-            chain.refresh();
-            Ok((Record { chain, subsets: Vec::new(), values: Vec::new() }, sweeps))
+            let chain = chains.chain(generator(number), watch)?;
+            Ok(Record { chain, subsets: Vec::new(), values: Vec::new() })
         };
-        let begun: Vec<_> = map_ordered(count, begun).into_iter().collect::<Result<_>>()?;
-        let burn_in = begun.iter().map(|(_, sweeps)| *sweeps).min().unwrap_or_default();
-        let records = begun.into_iter().map(|(record, _)| record).collect();
-        let mut run = Self { chains, records, draws: 0, burn_in, thin: 1 };
+        let records = map_ordered(count, begun).into_iter().collect::<Result<_>>()?;
+        let mut run = Self { chains, records, draws: 0, burn_in: 0, thin: 1 };
+        run.burn_in = run.sweep(chains.options.burn_in, watch, |_, _| ())?;
+        run.records.iter_mut().for_each(|record| record.chain.refresh());
         run.thin = match chains.options.thinning {
             Thinning::Sweeps(sweeps) => sweeps,
             Thinning::Automatic => run.pilot(watch)?,
@@ -70,16 +58,34 @@ impl<'c> ChainRun<'c> {
         Ok(run)
     }
 
+    /// Sweeps with every chain until half of the time left has passed, if there is a deadline; returns how often.
+    fn sweep(
+        &mut self,
+        most: usize,
+        watch: &Watch,
+        then: impl Fn(&Chains, &mut Record) + Sync + Send,
+    ) -> Result<usize> {
+        let end = watch.halfway();
+        // Chains that wait for a thread must not find the time used up.
+        let round = if end.is_some() { 1 } else { most };
+        let mut done = 0;
+        while done < most && end.is_none_or(|end| Instant::now() < end) {
+            self.each(|chains, record, _| {
+                for _ in 0..round {
+                    record.chain.sweep(&chains.walk, watch)?;
+                    then(chains, record);
+                }
+                Ok(())
+            })?;
+            done += round;
+        }
+        Ok(done)
+    }
+
     /// Sweeps between draws, from the autocorrelation of sweeps that are not kept; 1 if a deadline leaves too few.
     fn pilot(&mut self, watch: &Watch) -> Result<usize> {
-        let end = watch.halfway();
-        self.each(|chains, record, _| {
-            let sweeps = (0..PILOT).take_while(|_| !is_over(end));
-            for _ in sweeps {
-                record.chain.sweep(&chains.walk, watch)?;
-                chains.observables.record(&record.chain.basis, &mut record.values);
-            }
-            Ok(())
+        self.sweep(PILOT, watch, |chains, record| {
+            chains.observables.record(&record.chain.basis, &mut record.values);
         })?;
         let series: Vec<Vec<f64>> =
             self.records.iter_mut().map(|record| std::mem::take(&mut record.values)).collect();
@@ -230,7 +236,7 @@ impl ChainSamples {
         self.series(chain, 0)
     }
 
-    /// Sweeps of every chain before its first draw: as many as asked for, unless a deadline left too little time.
+    /// Sweeps of every chain before its first draw: as many as asked for, unless a deadline ended them.
     #[must_use]
     pub fn burn_in(&self) -> usize {
         self.burn_in

@@ -31,7 +31,7 @@ pub(super) trait Chance {
     /// True with this probability.
     fn coin(&mut self, probability: f64) -> bool;
 
-    /// True with a probability that is about the ratio of two distances; `exact` computes it if rounding could decide.
+    /// True with the probability that `exact` computes; the ratio of two distances decides where rounding cannot.
     fn coin_near(&mut self, _ratio: [Distance; 2], exact: impl FnOnce() -> f64) -> bool {
         self.coin(exact())
     }

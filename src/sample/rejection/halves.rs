@@ -13,7 +13,7 @@ use crate::{
     Result,
     linalg::{
         kernels::narrow_scaled,
-        span::log_volume,
+        span::{Span, log_volume},
         volume::{Distance, Volume},
     },
     sample::Attempts,
@@ -26,9 +26,10 @@ pub(super) struct Half {
     /// Group and position in its table of every item.
     picks: Vec<(usize, u32)>,
     /// In f32; decides unless rounding could.
-    rough: Volume<f32>,
-    /// In f64, of the first items.
-    exact: Volume<f64>,
+    rough: Volume,
+    /// In f64, of the first items, with the distance of each off those before.
+    exact: Span,
+    distances: Vec<f64>,
     scratch: HalfScratch,
     /// Scratch for the second half.
     other: Option<Box<Half>>,
@@ -49,7 +50,8 @@ impl Half {
         self.items.clear();
         self.picks.clear();
         self.rough.clear(rank, most);
-        self.exact.clear(rank, most);
+        self.exact.clear();
+        self.distances.clear();
     }
 
     /// Adds the items of the other half if the joint volume is accepted.
@@ -76,17 +78,16 @@ impl Half {
 
     /// The ratio of the distances of an item of the other half, off these items and off those of that half before it.
     fn exact_ratio(&mut self, other: &mut Self, number: usize, rows: &WhitenedRows) -> f64 {
-        self.complete(rows);
         other.complete(rows);
-        let alone = other.exact.distance_of(number).value;
-        if alone > 0.0 { exact_distance(&mut self.exact, other.exact.row(number)).value / alone } else { 0.0 }
+        let alone = other.distances[number];
+        if alone > 0.0 { self.exact_distance(other.picks[number], rows) / alone } else { 0.0 }
     }
 
     /// The distance of a row off all items, over its weight.
     fn exact_distance(&mut self, pick: (usize, u32), rows: &WhitenedRows) -> f64 {
         self.complete(rows);
         self.scratch.read(rows, pick);
-        exact_distance(&mut self.exact, &self.scratch.row).value
+        self.exact.distance(&self.scratch.row)
     }
 
     /// Adds a pick; returns its distance over its weight.
@@ -100,22 +101,18 @@ impl Half {
         self.items.push(rows.table(pick.0).item(pick.1));
         self.picks.push(pick);
         self.complete(rows);
-        self.exact.distance_of(self.items.len() - 1).value
+        self.distances[self.items.len() - 1]
     }
 
-    /// Adds the items that the volume in f64 lacks.
+    /// Adds the items that the span in f64 lacks.
     fn complete(&mut self, rows: &WhitenedRows) {
-        for number in self.exact.len()..self.items.len() {
+        for number in self.distances.len()..self.items.len() {
             self.scratch.read(rows, self.picks[number]);
-            let distance = exact_distance(&mut self.exact, &self.scratch.row);
+            let distance = self.exact.distance(&self.scratch.row);
             self.exact.extend(&self.scratch.row, distance);
+            self.distances.push(distance);
         }
     }
-}
-
-fn exact_distance(volume: &mut Volume<f64>, row: &[f64]) -> Distance {
-    let [[square, _], _] = volume.meet([row, row], volume.len());
-    volume.distance(0, square, &[])
 }
 
 impl HalfScratch {
@@ -245,7 +242,7 @@ impl BoundedLaw {
     fn in_turn<C: Chance>(&self, groups: &[usize], chance: &mut C, drawn: &mut Half) -> bool {
         drawn.scratch.positions.clear();
         for first in (0..groups.len()).step_by(2) {
-            // An odd last one is met twice.
+            // A last one alone is met twice.
             let pair = first..groups.len().min(first + 2);
             // Rows come from memory while those before are at work.
             let drawn_ahead = drawn.scratch.positions.len();
@@ -255,8 +252,10 @@ impl BoundedLaw {
                 position.iter().for_each(|&&position| self.rows.prefetch(group, position));
             }
             let picks = [first, pair.end - 1].map(|at| (groups[at], drawn.scratch.positions[at]));
-            picks.iter().enumerate().for_each(|(at, &pick)| drawn.scratch.read_rough(at, &self.rows, pick));
-            let two = [0, 1].map(|which| drawn.scratch.rough(which, &self.rows, picks[which]));
+            for (which, &pick) in picks.iter().enumerate().take(pair.len()) {
+                drawn.scratch.read_rough(which, &self.rows, pick);
+            }
+            let two = [0, pair.len() - 1].map(|which| drawn.scratch.rough(which, &self.rows, picks[which]));
             let products = drawn.rough.meet(two, first);
             for (which, pick) in picks.into_iter().enumerate().take(pair.len()) {
                 let item = self.rows.table(pick.0).item(pick.1);

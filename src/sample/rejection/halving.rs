@@ -24,8 +24,10 @@ pub(super) struct Halves {
     pub(super) operations: f64,
 }
 
-/// Operations that any proposal takes.
-const OVERHEAD: f64 = 500.0;
+/// Operations that any proposal takes, …
+const OVERHEAD: f64 = 1000.0;
+/// … and any decision about a row.
+const DECISION: f64 = 800.0;
 
 /// Predicts rejections and cost.
 #[derive(Clone, Copy, Debug)]
@@ -54,13 +56,13 @@ impl Work {
         Self { dims: most, rank: rank as f64, read }
     }
 
-    /// Operations of a row against the span of so many, and of adding it. In f32 they take 0.4 times as long.
-    fn row(&self, before: usize) -> f64 {
-        0.8 * self.rank * before as f64
+    /// Operations of deciding about a row that is met with so many in f32, and solved for so many in f64.
+    fn row(&self, met: usize, solved: usize) -> f64 {
+        DECISION + 0.4 * self.rank * met as f64 + 2.0 * (solved * solved) as f64
     }
 
     fn at_once(&self, picks: usize) -> f64 {
-        let reached = |j: usize| (-Self::loss(self.dims, j)).exp() * (self.read + self.row(j));
+        let reached = |j: usize| (-Self::loss(self.dims, j)).exp() * (self.read + self.row(j, j));
         (OVERHEAD + (0..picks).map(reached).sum::<f64>()) * Self::loss(self.dims, picks).exp()
     }
 
@@ -70,7 +72,7 @@ impl Work {
             let [both, alone] = [one + j, j].map(|picks| Self::loss(self.dims, picks));
             both - alone - Self::loss(self.dims, one)
         };
-        let reached = |j: usize| (-lost(j)).exp() * self.row(one + j);
+        let reached = |j: usize| (-lost(j)).exp() * self.row(one, one + j);
         (OVERHEAD + costs + (0..other).map(reached).sum::<f64>()) * lost(other).exp()
     }
 }

@@ -126,8 +126,10 @@ impl Chance for Paths {
                 .flat_map(|picks| (0..len).map(move |pick| [&picks[..], &[pick]].concat()))
                 .collect();
         }
-        all.retain(|picks| law.add_picks(groups, picks, drawn) > 0.0);
-        let volumes: Vec<f64> = all.iter().map(|picks| law.add_picks(groups, picks, drawn)).collect();
+        // Nothing is computed of dependent picks.
+        let volume = |picks: Vec<u32>| (law.add_picks(groups, &picks, drawn), picks);
+        let possible = all.into_iter().map(volume).filter(|(volume, _)| *volume > 0.0);
+        let (volumes, all): (Vec<f64>, Vec<Vec<u32>>) = possible.unzip();
         let sum: f64 = volumes.iter().sum();
         let taken = self.take(&volumes.iter().map(|volume| volume / sum).collect::<Vec<_>>());
         law.add_picks(groups, &all[taken], drawn);

@@ -117,20 +117,30 @@ fn predictions_are_those_of_random_directions() {
     }
 }
 
-/// Draws as usual, but decides in f64 alone.
-struct Exactly<'r>(Drawn<'r, ChaCha8Rng, fn() -> bool>);
+/// Draws as usual, or decides in f64 alone; counts the decisions, and those of f64.
+struct Deciding<'r> {
+    drawn: Drawn<'r, ChaCha8Rng, fn() -> bool>,
+    exactly: bool,
+    decisions: [usize; 2],
+}
 
-impl Chance for Exactly<'_> {
+impl Chance for Deciding<'_> {
     fn coin(&mut self, probability: f64) -> bool {
-        self.0.coin(probability)
+        self.drawn.coin(probability)
     }
 
-    fn coin_near(&mut self, _: [Distance; 2], exact: impl FnOnce() -> f64) -> bool {
-        self.0.coin_near([Distance { value: 0.0, error: f64::INFINITY }; 2], exact)
+    fn coin_near(&mut self, ratio: [Distance; 2], exact: impl FnOnce() -> f64) -> bool {
+        let unknown = Distance { value: 0.0, error: f64::INFINITY };
+        let [decisions, of_double] = &mut self.decisions;
+        *decisions += 1;
+        self.drawn.coin_near(if self.exactly { [unknown; 2] } else { ratio }, || {
+            *of_double += 1;
+            exact()
+        })
     }
 
     fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>) {
-        self.0.picks(table, count, picks);
+        self.drawn.picks(table, count, picks);
     }
 
     fn half(&mut self, law: &BoundedLaw, half: &Halves, groups: &[usize], drawn: &mut Half) -> bool {
@@ -175,6 +185,7 @@ fn what_f32_decides_f64_decides_alike() {
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
+    let (mut decisions, mut of_double) = (0, 0);
     for reading in [Reading::Stored, Reading::Mapped, Reading::Thinned] {
         let chosen = of_family(&setup, Bound::Hadamard, (Family::Clipped(0), reading)).unwrap();
         let mut law = BoundedLaw::new(&setup, chosen, Projection::Cheaper, Engine::host()).unwrap();
@@ -186,16 +197,23 @@ fn what_f32_decides_f64_decides_alike() {
             law.rows.keep_units(units);
             law.halves = Some(halves);
             for seed in 0..20 {
-                let [mut one, mut other] = [0; 2].map(|_| stream(seed, 0));
-                let drawn = |rng| Drawn { rng, scratch: &mut [], go_on: (|| true) as fn() -> bool };
-                let mut usual = drawn(&mut one);
-                let mut exactly = Exactly(drawn(&mut other));
-                let [mut found, mut expected] = [0; 2].map(|_| Buffers::default());
-                while !law.propose(&mut usual, &mut found) {}
-                while !law.propose(&mut exactly, &mut expected) {}
-                assert_eq!(found.items, expected.items, "{reading:?}, seed {seed}");
-                assert_eq!(one.get_word_pos(), other.get_word_pos(), "{reading:?}, seed {seed}");
+                let draw = |exactly: bool| {
+                    let mut rng = stream(seed, 0);
+                    let drawn = Drawn { rng: &mut rng, scratch: &mut [], go_on: (|| true) as fn() -> bool };
+                    let mut deciding = Deciding { drawn, exactly, decisions: [0; 2] };
+                    let mut buffers = Buffers::default();
+                    while !law.propose(&mut deciding, &mut buffers) {}
+                    let decisions = deciding.decisions;
+                    (buffers.items, rng.get_word_pos(), decisions)
+                };
+                let (found, expected) = (draw(false), draw(true));
+                assert_eq!((&found.0, found.1), (&expected.0, expected.1), "{reading:?}, seed {seed}");
+                assert_eq!(found.2[0], expected.2[0], "{reading:?}, seed {seed}");
+                assert_eq!(expected.2[0], expected.2[1]);
+                of_double += found.2[1];
+                decisions += found.2[0];
             }
         }
     }
+    assert!(of_double < decisions / 100, "{of_double} of {decisions}");
 }

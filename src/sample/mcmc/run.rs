@@ -82,18 +82,22 @@ impl<'c> ChainRun<'c> {
         Ok(done)
     }
 
-    /// Sweeps between draws, from the autocorrelation of sweeps that are not kept; 1 if a deadline leaves too few.
+    /// Sweeps between draws, from the autocorrelation of sweeps that are not kept; 1 if a deadline ends them.
     fn pilot(&mut self, watch: &Watch) -> Result<usize> {
-        self.sweep(PILOT, watch, |chains, record| {
+        let swept = self.sweep(PILOT, watch, |chains, record| {
             chains.observables.record(&record.chain.basis, &mut record.values);
         })?;
         let series: Vec<Vec<f64>> =
             self.records.iter_mut().map(|record| std::mem::take(&mut record.values)).collect();
+        if swept < PILOT {
+            // Few sweeps tell too little of their autocorrelation.
+            return Ok(1);
+        }
         let width = self.chains.observables.len();
         let time = |at: usize| {
             let of_chain = |values: &Vec<f64>| values.iter().skip(at).step_by(width).copied().collect();
             let chains: Vec<Vec<f64>> = series.iter().map(of_chain).collect();
-            Convergence::of(&chains).map_or(1.0, |found| found.autocorrelation_time)
+            Convergence::of(&chains).map_or(LONGEST_THINNING, |found| found.autocorrelation_time)
         };
         let longest = map_ordered(width, time).into_iter().fold(1.0, f64::max);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 64")]

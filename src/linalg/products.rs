@@ -31,7 +31,7 @@ pub(super) fn products<S: Simd>(simd: S, two: [&[f32]; 2], four: [&[f32]; 4]) ->
     sums
 }
 
-/// ε: the product of two rows of length 1, rounded to f32, is off by so much at most.
+/// ε, a bound of the error in the product of two rows of length 1 that are rounded to f32.
 pub(super) fn error<S: Simd>(dims: usize) -> f64 {
     // Both rows are rounded; every lane is a sum, then come the lanes and the tail.
     let roundings = dims / S::F32_LANES + 2 * S::F32_LANES + 5;

@@ -68,7 +68,7 @@ impl Distance {
 const FOUR: usize = 4;
 
 impl Volume {
-    /// Forgets all rows; there will be so many at most.
+    /// Forgets all rows, and makes room for `most`.
     #[inline]
     pub(crate) fn clear(&mut self, dims: usize, most: usize) {
         let room = most + 2 * FOUR;
@@ -100,7 +100,7 @@ impl Volume {
         self.distances[number]
     }
 
-    /// Computes the inner products of two rows with the first `others` of these; returns those of the two.
+    /// Computes the inner products of two rows with the first `others` of these; returns the Gram matrix of the two.
     #[inline]
     pub(crate) fn meet(&mut self, two: [&[f32]; 2], others: usize) -> [[f64; 2]; 2] {
         Arch::new().dispatch(Meet { rows: &self.rows, two, others, met: &mut self.met });
@@ -135,7 +135,7 @@ impl Volume {
         self.trace += (1.0 + self.solution_square) * scale * scale;
     }
 
-    /// The square of a row, and its inner products with those before.
+    /// v·v of a row v, and its inner products with the rows before it.
     pub(crate) fn products_of(&self, number: usize) -> (f64, &[f64]) {
         let first = number * number.saturating_sub(1) / 2;
         (self.squares[number], &self.products[first..first + number])

@@ -208,9 +208,9 @@ impl Chains {
 
     /// As [`start`](Chains::start), under a watch; continue with [`ChainRun::extend_watched`].
     ///
-    /// Under a deadline burn-in ends when half of the time left has passed, and then the pilot run of automatic thinning when half
-    /// of the rest has: what remains is for draws, which therefore depend on the time. [`ChainSamples::burn_in`] tells how
-    /// many sweeps were made.
+    /// Under a deadline, burn-in ends when half of the time left has passed, and the pilot run of automatic thinning when half of
+    /// the rest has passed. The draws get the remaining time, and therefore depend on it. [`ChainSamples::burn_in`] is the
+    /// number of sweeps made.
     ///
     /// # Errors
     /// [`Error::Ended`] if the watch ends a sweep or the first sets.

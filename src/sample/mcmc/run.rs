@@ -90,7 +90,7 @@ impl<'c> ChainRun<'c> {
         let series: Vec<Vec<f64>> =
             self.records.iter_mut().map(|record| std::mem::take(&mut record.values)).collect();
         if swept < PILOT {
-            // Few sweeps tell too little of their autocorrelation.
+            // The autocorrelation of so few sweeps is not reliable.
             return Ok(1);
         }
         let width = self.chains.observables.len();

@@ -45,7 +45,7 @@ struct HalfScratch {
 }
 
 impl Half {
-    /// Forgets all picks; there will be so many at most.
+    /// Forgets all picks, and makes room for `most`.
     pub(super) fn clear(&mut self, rank: usize, most: usize) {
         self.items.clear();
         self.picks.clear();
@@ -76,7 +76,7 @@ impl Half {
         true
     }
 
-    /// The ratio of the distances of an item of the other half, off these items and off those of that half before it.
+    /// An item's distance off these items, over its distance off the items before it in the other half.
     fn exact_ratio(&mut self, other: &mut Self, number: usize, rows: &WhitenedRows) -> f64 {
         other.complete(rows);
         let alone = other.distances[number];

@@ -24,9 +24,9 @@ pub(super) struct Halves {
     pub(super) operations: f64,
 }
 
-/// Operations that any proposal takes, …
+/// Operations per proposal, beyond its decisions.
 const OVERHEAD: f64 = 1000.0;
-/// … and any decision about a row.
+/// Operations per decision, beyond its products.
 const DECISION: f64 = 800.0;
 
 /// Predicts rejections and cost.
@@ -56,7 +56,7 @@ impl Work {
         Self { dims: most, rank: rank as f64, read }
     }
 
-    /// Operations of deciding about a row that is met with so many in f32, and solved for so many in f64.
+    /// Operations of a decision, with `met` inner products in f32 and a solution for `solved` rows in f64.
     fn row(&self, met: usize, solved: usize) -> f64 {
         DECISION + 0.4 * self.rank * met as f64 + 2.0 * (solved * solved) as f64
     }

@@ -117,7 +117,7 @@ fn predictions_are_those_of_random_directions() {
     }
 }
 
-/// Draws as usual, or decides in f64 alone; counts the decisions, and those of f64.
+/// Draws as usual, or decides in f64 alone; counts all decisions, and the ones made in f64.
 struct Deciding<'r> {
     drawn: Drawn<'r, ChaCha8Rng, fn() -> bool>,
     exactly: bool,
@@ -175,7 +175,7 @@ impl Chance for Deciding<'_> {
     }
 }
 
-/// Draws that f32 decides are those of f64, number by number, however rows are read.
+/// Decisions in f32 and in f64 give the same draws from the same random numbers, however rows are read.
 #[test]
 fn what_f32_decides_f64_decides_alike() {
     let (parts, each, dims) = (11, 6, 37);

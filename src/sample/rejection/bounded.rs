@@ -84,14 +84,14 @@ impl Bounded {
     /// The same law by proposals of all items at once.
     fn at_once(mut self) -> Self {
         self.law.halves = None;
-        self.law.rows.keep_units(false);
+        self.law.rows.forget_units();
         self
     }
 
     /// The same law by proposals in halves, and what they cost.
     fn halved(mut self, halves: Halves, cost: BoundCost) -> (Self, BoundCost) {
         self.law.halves = Some(halves);
-        self.law.rows.keep_units(true);
+        self.law.rows.keep_units();
         let proposals = self.pilot.log_above.exp().max(1.0);
         (self, BoundCost { proposals, ..cost })
     }

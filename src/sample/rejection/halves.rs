@@ -248,8 +248,9 @@ impl BoundedLaw {
             let drawn_ahead = drawn.scratch.positions.len();
             for &group in &groups[drawn_ahead..groups.len().min(first + 4)] {
                 chance.picks(self.rows.table(group), 1, &mut drawn.scratch.positions);
-                let position = drawn.scratch.positions.last();
-                position.iter().for_each(|&&position| self.rows.prefetch(group, position));
+                if let Some(&position) = drawn.scratch.positions.last() {
+                    self.rows.prefetch(group, position);
+                }
             }
             let picks = [first, pair.end - 1].map(|at| (groups[at], drawn.scratch.positions[at]));
             for (which, &pick) in picks.iter().enumerate().take(pair.len()) {

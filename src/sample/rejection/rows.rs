@@ -104,6 +104,14 @@ impl Reading {
     }
 }
 
+/// Fetches the memory of some values ahead of time.
+#[inline]
+fn fetch<T>(values: &[T], start: usize, len: usize) {
+    (0..len)
+        .step_by(64 / size_of::<T>())
+        .for_each(|offset| prefetch_index::prefetch_index(values, start + offset));
+}
+
 impl WhitenedRows {
     pub(super) fn new(
         engine: &Engine,
@@ -163,26 +171,32 @@ impl WhitenedRows {
         Some(MatRef::from_column_major_slice(&rows[start..start + len * self.rank], self.rank, len))
     }
 
-    /// Keeps stored rows in f32, too, divided by the roots of their weights; or forgets them.
-    pub(super) fn keep_units(&mut self, keep: bool) {
-        self.units = Vec::new();
+    /// Keeps stored rows in f32, too, divided by the roots of their weights.
+    pub(super) fn keep_units(&mut self) {
         let Source::Stored(rows) = &self.source else { return };
-        if keep {
-            self.units.resize(rows.len(), 0.0);
-            let rows = rows.chunks_exact(self.rank.max(1)).zip(self.units.chunks_exact_mut(self.rank.max(1)));
-            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-            let positions = |table: &ItemTable| 0..table.len() as u32;
-            let scales = self.tables.iter();
-            let scales = scales.flat_map(|table| positions(table).map(|at| table.root_scale(at)));
-            rows.zip(scales).for_each(|((row, unit), scale)| narrow_scaled(row, scale, unit));
-        }
+        self.units.resize(rows.len(), 0.0);
+        let rows = rows.chunks_exact(self.rank.max(1)).zip(self.units.chunks_exact_mut(self.rank.max(1)));
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let scales =
+            self.tables.iter().flat_map(|table| (0..table.len() as u32).map(|at| table.root_scale(at)));
+        rows.zip(scales).for_each(|((row, unit), scale)| narrow_scaled(row, scale, unit));
+    }
+
+    /// Forgets them.
+    pub(super) fn forget_units(&mut self) {
+        self.units = Vec::new();
+    }
+
+    /// Where the row at a position of a group's table begins, if rows are stored.
+    #[inline]
+    fn start(&self, group: usize, position: u32) -> usize {
+        (self.starts[group] + position as usize) * self.rank
     }
 
     /// v_i/√w_i in f32, if it is stored.
     #[inline]
     pub(super) fn unit(&self, group: usize, position: u32) -> Option<&[f32]> {
-        let at = (self.starts[group] + position as usize) * self.rank;
-        self.units.get(at..at + self.rank)
+        self.units.get(self.start(group, position)..)?.get(..self.rank)
     }
 
     /// Dimensions of a row.
@@ -233,17 +247,9 @@ impl WhitenedRows {
     pub(super) fn prefetch(&self, group: usize, position: u32) {
         match &self.source {
             Source::Stored(_) if !self.units.is_empty() => {
-                let at = (self.starts[group] + position as usize) * self.rank;
-                for line in (0..self.rank).step_by(16) {
-                    prefetch_index::prefetch_index(&self.units, at + line);
-                }
+                fetch(&self.units, self.start(group, position), self.rank);
             }
-            Source::Stored(rows) => {
-                let at = (self.starts[group] + position as usize) * self.rank;
-                for line in (0..self.rank).step_by(8) {
-                    prefetch_index::prefetch_index(rows, at + line);
-                }
-            }
+            Source::Stored(rows) => fetch(rows, self.start(group, position), self.rank),
             Source::Thinned(_) | Source::Mapped(_) => {
                 self.features.prefetch_row(self.tables[group].item(position) as usize);
             }
@@ -255,8 +261,7 @@ impl WhitenedRows {
     pub(super) fn read(&self, group: usize, position: u32, scratch: &mut RowScratch, row: &mut [f64]) {
         match &self.source {
             Source::Stored(rows) => {
-                let at = (self.starts[group] + position as usize) * self.rank;
-                row.copy_from_slice(&rows[at..at + self.rank]);
+                row.copy_from_slice(&rows[self.start(group, position)..][..self.rank]);
             }
             _ => self.compute(group, self.tables[group].item(position), scratch, row),
         }
@@ -272,7 +277,7 @@ impl WhitenedRows {
         row: &'r mut [f64],
     ) -> &'r [f64] {
         if let Source::Stored(rows) = &self.source {
-            return &rows[(self.starts[group] + position as usize) * self.rank..][..self.rank];
+            return &rows[self.start(group, position)..][..self.rank];
         }
         self.compute(group, self.tables[group].item(position), scratch, row);
         row

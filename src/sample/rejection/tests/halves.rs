@@ -177,7 +177,7 @@ impl Chance for Deciding<'_> {
 
 /// Decisions in f32 and in f64 give the same draws from the same random numbers, however rows are read.
 #[test]
-fn what_f32_decides_f64_decides_alike() {
+fn f32_and_f64_decide_alike() {
     let (parts, each, dims) = (11, 6, 37);
     let labels: Vec<usize> = (0..parts * each).map(|item| item % parts).collect();
     let partition = Partition::from_labels(&labels).unwrap();
@@ -193,8 +193,11 @@ fn what_f32_decides_f64_decides_alike() {
         let single = Halves::of_all(&law.picks);
         let (at_once, _) = Halves::best(&law.picks, 30.0, dims, 400.0).unwrap();
         assert!(single.depth() > at_once.depth());
-        for (halves, units) in [(single, false), (at_once.clone(), false), (at_once, true)] {
-            law.rows.keep_units(units);
+        let trees = [single, at_once.clone(), at_once];
+        for (halves, keep) in trees.into_iter().zip([false, false, true]) {
+            if keep {
+                law.rows.keep_units();
+            }
             law.halves = Some(halves);
             for seed in 0..20 {
                 let draw = |exactly: bool| {

@@ -137,10 +137,7 @@ impl PartitionDpp {
         let plan = self.plan(options)?;
         let mut memory = self.spectral_memory(options.projection);
         if plan.as_ref().is_none_or(|plan| plan.method == Method::Rejection) {
-            let (groups, rank) = (self.open().len(), self.ground().dims_left());
-            let are_many = are_many(groups, rank) && self.counts().exact().is_some();
-            let most = if are_many { rejection::WEIGHTED_BYTES } else { rejection::STORED_BYTES };
-            self.add_bounded(&mut memory, (options.bound, most));
+            self.add_bounded(&mut memory, options.bound);
         }
         let Some(plan) = plan else { return Ok(memory) };
         #[expect(
@@ -167,17 +164,20 @@ impl PartitionDpp {
     #[must_use]
     pub fn chains_memory_plan(&self) -> MemoryPlan {
         let mut memory = self.spectral_memory(Projection::default());
-        self.add_bounded(&mut memory, (Bound::Sequential, rejection::STORED_BYTES));
+        // Other sets are weighted draws, which pick items one by one.
+        self.add_bounded(&mut memory, Bound::Hadamard);
         memory.add("what chains propose", 16 * self.rows().len() as u64);
         memory
     }
 
     /// Adds what bounds other than the tilted one may hold.
-    fn add_bounded(&self, memory: &mut MemoryPlan, (bound, most_stored): (Bound, usize)) {
+    fn add_bounded(&self, memory: &mut MemoryPlan, bound: Bound) {
         if bound == Bound::Tilted || self.open().is_empty() {
             return;
         }
         let (items, rank) = (self.rows().len(), self.ground().dims_left());
+        let are_many = are_many(self.open().len(), rank) && self.counts().exact().is_some();
+        let most_stored = if are_many { rejection::WEIGHTED_BYTES } else { rejection::STORED_BYTES };
         let stored = rejection::stored_bytes(items, rank, most_stored);
         memory.add("whitened rows", stored.unwrap_or_default() as u64);
         if matches!(bound, Bound::Auto | Bound::Halves) && self.counts().exact().is_some() {

@@ -138,7 +138,7 @@ impl ImportanceSampler {
             });
         }
         let setup = RejectionSetup::new(dpp, None, engine)?;
-        let law = WeightedLaw::of_draws(&setup, engine)?;
+        let law = WeightedLaw::new(&setup, engine)?;
         let are_few = dpp.counts().exact().is_some() && cap::are_dear(Pilot::DRAWS, law.operations());
         let mut pilot = Pilot::of(law.law(), if are_few { Pilot::FEW } else { Pilot::DRAWS }, engine)?;
         if are_few && pilot.log_normaliser.is_infinite() {

@@ -69,7 +69,8 @@ const MOVE: f64 = 8.0;
 /// # Cost
 /// Set-up as for rejection plus one pass over A (2mn² operations); 32 bytes per item, 40 during set-up, and at most 8r for
 /// rows in other coordinates. A proposal takes 4nk operations and a move 6nk more (times the items it replaces), whatever m;
-/// another set about 6kr²; 2(p+1) numbers are kept per draw.
+/// another set takes about 6kr², or ckr(k+2) where c candidates of every pick estimate its weight; 2(p+1) numbers are kept
+/// per draw.
 ///
 /// # Numerics
 /// The dual basis of the chosen rows is updated in f64 by rank-one updates, and recomputed from the rows after 16k items

@@ -35,8 +35,12 @@ const SHARE: f64 = 0.2;
 /// (S, σ) → (S′, σ′) with probability min(1, w(S′, σ′) / w(S, σ))
 /// ```
 ///
+/// Where candidates estimate the traces, the candidates that were not picked move with the set. Those of the present set are drawn
+/// afresh, given its items, before every such move.
+///
 /// # Source
-/// Tierney, *Markov chains for exploring posterior distributions* (1994), for independence chains.
+/// Tierney, *Markov chains for exploring posterior distributions* (1994), for independence chains; Andrieu, Doucet and
+/// Holenstein, *Particle Markov chain Monte Carlo methods* (2010), for candidates that move with the state.
 #[derive(Debug)]
 pub(super) struct OtherSets {
     law: WeightedLaw,
@@ -129,7 +133,7 @@ impl OtherSets {
                 own
             })
             .collect();
-        self.law.weigh_given(&groups, scratch, go_on)
+        self.law.weigh_given(&groups, rng, scratch, go_on)
     }
 }
 
@@ -158,11 +162,20 @@ mod tests {
 
     #[test]
     fn moves_to_other_sets_have_the_law() {
+        for candidates in [None, Some(1), Some(3)] {
+            moves_have_the_law(candidates);
+        }
+    }
+
+    fn moves_have_the_law(candidates: Option<usize>) {
         let (features, partition) = law();
         let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [2, 1]).unwrap()).unwrap();
         let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
-        let other_sets = OtherSets::new(&setup, &[2, 1], Engine::host()).unwrap();
+        let mut other_sets = OtherSets::new(&setup, &[2, 1], Engine::host()).unwrap();
         assert!(other_sets.acceptance > 0.2);
+        if let Some(candidates) = candidates {
+            other_sets.law.estimate_traces(candidates);
+        }
         let (mut rng, mut scratch) = (ChaCha8Rng::seed_from_u64(3), other_sets.scratch());
         let mut present = other_sets.start(&mut rng, &Watch::default()).unwrap().unwrap();
         let (mut counts, draws) = (BTreeMap::<Vec<u32>, f64>::new(), 20_000);
@@ -172,8 +185,10 @@ mod tests {
                 let Some((items, log)) = other_sets.draw(&mut rng, &mut scratch, || true) else { continue };
                 let (left, right) = items.split_at(2);
                 let groups = [left.to_vec(), right.to_vec()];
-                let again = other_sets.law.weigh_given(&groups, &mut scratch, || true);
-                assert!((log - again).abs() < 1e-12, "{log} {again}");
+                if candidates.is_none_or(|candidates| candidates == 1) {
+                    let again = other_sets.law.weigh_given(&groups, &mut rng, &mut scratch, || true);
+                    assert!((log - again).abs() < 1e-12, "{log} {again}");
+                }
                 if rng.random::<f64>().ln() < log - weight {
                     present = items;
                 }
@@ -196,6 +211,6 @@ mod tests {
         };
         let square: f64 = law.iter().map(off).sum();
         // 29 degrees of freedom.
-        assert!(square < 75.0, "{square}");
+        assert!(square < 75.0, "{candidates:?}: {square}");
     }
 }

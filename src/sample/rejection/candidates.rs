@@ -138,6 +138,9 @@ impl BoundedLaw {
             *spread += square / (mean * mean);
             log += table.total().ln() + mean.ln();
             let chosen = chance.choose(left.iter().map(|left| left / sum).enumerate());
+            if left[chosen] <= 0.0 {
+                return f64::NEG_INFINITY;
+            }
             *amplification += left[chosen].recip();
             items.push(table.item(positions[first + chosen]));
             outside_span.choose(rows, first + chosen, own.end);

@@ -229,19 +229,16 @@ fn scale(setup: &RejectionSetup<'_>) -> f64 {
 
 /// The coordinates in which weights of sequential draws vary least: the picks of an item are then those of the tilted DPP,
 /// given the items before. And the multiple of the kernel of which that is the DPP.
-pub(super) fn for_weights(
-    setup: &RejectionSetup<'_>,
-    traces: Traces,
-    engine: &Engine,
-) -> Result<(Chosen, f64)> {
+pub(super) fn for_weights(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<(Chosen, f64)> {
     let (scale, counts) = (scale(setup), setup.dpp.counts());
     let whitening = Whitening::of(&setup.found, (scale, Family::Smooth(1.0)));
     let items = setup.rows.len();
     let chosen = |bound, whitening: Whitening, reading| {
         let operations = Work::new(&setup.rows, &whitening, reading, &counts).whole(Bound::Sequential);
-        Chosen { bound, whitening, reading, log_bound: f64::INFINITY, operations, traces }
+        let (log_bound, traces) = (f64::INFINITY, Traces::Cheapest);
+        Chosen { bound, whitening, reading, log_bound, operations, traces }
     };
-    if traces == Traces::Cheapest && has_many(setup) && counts.exact().is_some() {
+    if has_many(setup) && counts.exact().is_some() {
         // As memory is planned.
         let stored = rows::stored_bytes(items, setup.dpp.ground().dims_left(), WEIGHTED_BYTES).is_some();
         let reading = if stored { Reading::Stored } else { Reading::Mapped };

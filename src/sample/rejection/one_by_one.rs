@@ -59,14 +59,74 @@ impl<P: Picks> Chance for OneByOne<P> {
     }
 }
 
-/// Items that were picked before.
-pub(super) struct Replayed<I>(pub(super) I);
+/// A draw of which the picks are given, in their order; all else is up to another chance.
+///
+/// Where traces are estimated, an item is given among candidates that are drawn afresh. So are those of a draw, given its items:
+///
+/// ```text
+/// Pr(items, others) ŵ = det(K_S) / Π c_l! · Pr(others | items)
+/// ```
+pub(super) struct Given<'a, C> {
+    items: &'a [u32],
+    /// Items picked, and those after them that are among the candidates at hand.
+    picked: usize,
+    ahead: usize,
+    chance: &'a mut C,
+}
 
-impl<I: Iterator<Item = u32>> Picks for Replayed<I> {
+impl<'a, C> Given<'a, C> {
+    pub(super) fn new(items: &'a [u32], chance: &'a mut C) -> Self {
+        Self { items, picked: 0, ahead: 0, chance }
+    }
+}
+
+impl<C: Chance> Chance for Given<'_, C> {
+    fn coin(&mut self, probability: f64) -> bool {
+        self.chance.coin(probability)
+    }
+
+    fn goes_on(&mut self) -> bool {
+        self.chance.goes_on()
+    }
+
+    /// The item given, which is the first candidate; counts are exact.
+    fn choose(&mut self, _: impl Iterator<Item = (usize, f64)>) -> usize {
+        (self.picked, self.ahead) = (self.picked + 1, 0);
+        0
+    }
+
+    fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>) {
+        picks.push(table.position_of(self.items[self.picked + self.ahead]));
+        self.ahead += 1;
+        self.chance.picks(table, count - 1, picks);
+    }
+
     fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
-        let position = table.position_of(self.0.next()?);
+        if !self.goes_on() {
+            return None;
+        }
+        let position = table.position_of(self.items[self.picked]);
+        self.picked += 1;
         keep(position);
         Some(position)
+    }
+
+    fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {
+        self.chance.subset(of, count, items)
+    }
+
+    fn kept_subset(
+        &mut self,
+        of: Of<'_>,
+        size: (usize, f64),
+        items: &mut Vec<u32>,
+        keep: impl FnMut(&[u32]) -> f64,
+    ) -> bool {
+        self.chance.kept_subset(of, size, items, keep)
+    }
+
+    fn half(&mut self, law: &BoundedLaw, half: &Halves, groups: &[usize], drawn: &mut Half) -> bool {
+        self.chance.half(law, half, groups, drawn)
     }
 }
 

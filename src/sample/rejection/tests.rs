@@ -11,6 +11,7 @@ use super::{
     choice::of_family,
     halves::Half,
     item_table::ItemTable,
+    one_by_one::Given,
     rows::RowScratch,
     whitening::Family,
     *,

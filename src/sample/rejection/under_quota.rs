@@ -262,7 +262,7 @@ impl<'q> RejectionSetup<'q> {
 
     /// Tilted proposals per draw as a few weighted draws tell; infinite if these found none.
     pub(in crate::sample) fn tilted_proposals(&self, engine: &Engine) -> Result<f64> {
-        let law = WeightedLaw::of_draws(self, engine)?;
+        let law = WeightedLaw::new(self, engine)?;
         Ok((self.log_tilted()? - Pilot::of(law.law(), Pilot::DRAWS, engine)?.log_normaliser).exp().max(1.0))
     }
 }

@@ -13,9 +13,9 @@ use super::{
     candidate::{log_factorial, typical},
     candidates::Lookahead,
     chance::{Chance, Drawn},
-    choice::{self, Traces, operations_with_candidates},
+    choice::{self, operations_with_candidates},
     count_law::CountLaw,
-    one_by_one::{OneByOne, Replayed},
+    one_by_one::Given,
     proposal::Buffers,
     share::scaled,
     whitening,
@@ -69,18 +69,9 @@ pub(in crate::sample) struct Weighed {
 }
 
 impl WeightedLaw {
-    /// With exact traces.
+    /// Traces may be estimates: a set then has another weight every time that it is drawn.
     pub(in crate::sample) fn new(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<Self> {
-        Self::with_traces(setup, Traces::Exact, engine)
-    }
-
-    /// With traces that may be estimates: a set then has another weight every time that it is drawn.
-    pub(in crate::sample) fn of_draws(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<Self> {
-        Self::with_traces(setup, Traces::Cheapest, engine)
-    }
-
-    fn with_traces(setup: &RejectionSetup<'_>, traces: Traces, engine: &Engine) -> Result<Self> {
-        let (chosen, scale) = choice::for_weights(setup, traces, engine)?;
+        let (chosen, scale) = choice::for_weights(setup, engine)?;
         let counts = setup.dpp.counts();
         let of_parts = counts.exact().is_none().then(|| {
             let spectra = &chosen.whitening.spectra;
@@ -118,15 +109,24 @@ impl WeightedLaw {
     }
 
     /// The same for a draw that picked these items of every group, in their order; counts are exact.
-    pub(in crate::sample) fn weigh_given(
+    pub(in crate::sample) fn weigh_given<R: Rng + ?Sized>(
         &self,
         groups: &[Vec<u32>],
+        rng: &mut R,
         scratch: &mut BoundedScratch,
-        mut go_on: impl FnMut() -> bool,
+        go_on: impl FnMut() -> bool,
     ) -> f64 {
-        let items = self.law.counts.order().iter().flat_map(|&group| groups[group].iter().copied());
-        let items = items.take_while(|_| go_on());
-        self.law.log_weight(&mut OneByOne(Replayed(items)), &mut scratch.buffers)
+        let items: Vec<u32> =
+            self.law.counts.order().iter().flat_map(|&group| &groups[group]).copied().collect();
+        let BoundedScratch { buffers, parts } = scratch;
+        let mut chance = Drawn { rng, scratch: parts, go_on };
+        self.law.log_weight(&mut Given::new(&items, &mut chance), buffers)
+    }
+
+    /// Estimates traces by so many candidates.
+    #[cfg(test)]
+    pub(in crate::sample) fn estimate_traces(&mut self, candidates: usize) {
+        self.law.lookahead = Some(Lookahead { candidates, picks: 2 });
     }
 
     /// The items of the last draw, by group.

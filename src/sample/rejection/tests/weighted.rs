@@ -129,6 +129,55 @@ fn estimated_traces_keep_the_law() {
     assert!(tried >= 8 && told > 0.5, "{tried} laws, an effective share of {told} at best");
 }
 
+/// The items of a draw given, Σ_others Pr(others | items) / ŵ = Pr(items) / Σ_others Pr(items, others) ŵ.
+#[test]
+fn given_items_lie_among_candidates_as_drawn_ones() {
+    let mut tried = 0;
+    for (number, case) in cases().into_iter().enumerate() {
+        let dpp = case.dpp();
+        if dpp.counts().exact().is_none() || dpp.counts().least > 3 {
+            continue;
+        }
+        let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
+        let mut law = WeightedLaw::new(&setup, Engine::host()).unwrap();
+        for (candidates, picks) in [(1, 1), (2, 1), (2, 2), (2, 3)] {
+            law.law.lookahead = Some(Lookahead { candidates, picks });
+            let mut scratch = law.scratch();
+            let mut drawn: BTreeMap<Vec<u32>, [f64; 2]> = BTreeMap::new();
+            let mut paths = Paths::default();
+            loop {
+                paths.begin();
+                let weight = law.law.log_weight(&mut paths, &mut scratch.buffers).exp();
+                if weight > 0.0 {
+                    let sums = drawn.entry(scratch.items().to_vec()).or_default();
+                    sums[0] += paths.probability;
+                    sums[1] += paths.probability * weight;
+                }
+                if !paths.next() {
+                    break;
+                }
+            }
+            for (items, [probability, weighted]) in drawn {
+                let (mut inverse, mut paths) = (0.0, Paths::default());
+                loop {
+                    paths.begin();
+                    let mut given = Given::new(&items, &mut paths);
+                    let log = law.law.log_weight(&mut given, &mut scratch.buffers);
+                    assert_eq!(scratch.items(), items, "case {number}");
+                    inverse += paths.probability / log.exp();
+                    if !paths.next() {
+                        break;
+                    }
+                }
+                let off = inverse * weighted / probability - 1.0;
+                assert!(off.abs() < 1e-10, "case {number}, {candidates} × {picks}, {items:?}: {off}");
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried >= 8, "{tried}");
+}
+
 /// A draw asks before every pick whether to go on, and ends at the first no.
 #[test]
 fn weighted_draws_end_at_any_pick() {

@@ -103,7 +103,7 @@ pub struct Chains {
     options: McmcOptions,
     features: Features,
     /// A start that is known to be independent.
-    certain: Vec<u32>,
+    known: Vec<u32>,
     walk: Walk,
     /// The part of each group.
     parts: Vec<usize>,
@@ -127,7 +127,9 @@ impl PartitionDpp {
         sweep(slots, McmcOptions::default().blocks_of(slots), self.ground().features().dims())
     }
 
-    /// Sets up Markov chains: approximate draws, for models whose exact draws take too long.
+    /// Sets up Markov chains: approximate draws, for models whose exact draws take too long. Under a deadline of the engine's
+    /// watch, half of the time that the set-up leaves is spent on finding out whether moves to other sets are worthwhile; if that is
+    /// not enough, automatic chains do without them.
     ///
     /// # Errors
     /// - [`Error::NotPositive`] for no chains, or no sweeps between draws;
@@ -171,7 +173,7 @@ impl PartitionDpp {
         let mut chains = Chains {
             options: *options,
             features: features.clone(),
-            certain: Vec::new(),
+            known: Vec::new(),
             walk: Walk { groups: self.groups(), candidates, group_of, other_sets, every, blocks },
             parts: self.open().iter().map(|open| open.part).collect(),
             scales,
@@ -179,8 +181,11 @@ impl PartitionDpp {
             observables: Observables::new(&counts, features.dims()),
             engine: engine.info(),
         };
-        let certain = start::certain(self, &counts).filter(|start| chains.basis(start).is_some());
-        chains.certain = certain.ok_or(Error::IllConditioned { deviation: 1.0, tolerance: REFUSED })?;
+        let serves = |start: &Vec<u32>| chains.basis(start).is_some();
+        // A weighted draw is the faster way, but may be a dead end.
+        let drawn = chains.walk.other_sets.known(engine).filter(serves);
+        let known = drawn.or_else(|| start::certain(self, &counts).filter(serves));
+        chains.known = known.ok_or(Error::IllConditioned { deviation: 1.0, tolerance: REFUSED })?;
         Ok(chains)
     }
 }
@@ -209,8 +214,8 @@ impl Chains {
 
     /// As [`start`](Chains::start), under a watch; continue with [`ChainRun::extend_watched`].
     ///
-    /// Under a deadline, burn-in ends when half of the time left has passed, and the pilot run of automatic thinning when half of
-    /// the rest has passed. The draws get the remaining time, and therefore depend on it. [`ChainSamples::burn_in`] is the
+    /// Under a deadline, first sets are chosen from the draws that half of the time left allows; burn-in ends when half of the
+    /// rest has passed, and so does the pilot run of automatic thinning. The draws get the remaining time, and therefore depend on it. [`ChainSamples::burn_in`] is the
     /// number of sweeps made.
     ///
     /// # Errors
@@ -237,8 +242,8 @@ impl Chains {
     /// [`Error::Ended`].
     fn chain(&self, mut rng: ChaCha8Rng, watch: &Watch) -> Result<Chain> {
         let drawn = self.walk.other_sets.start(&mut rng, watch)?.and_then(|start| self.basis(&start));
-        let Some(basis) = drawn.or_else(|| self.basis(&self.certain)) else {
-            unreachable!("the certain start served at set-up")
+        let Some(basis) = drawn.or_else(|| self.basis(&self.known)) else {
+            unreachable!("the known start served at set-up")
         };
         Ok(Chain::new(basis, &self.walk, rng))
     }

@@ -1,5 +1,7 @@
 //! Moves to sets that do not depend on the present one.
 
+use std::time::Instant;
+
 use rand::{Rng, RngExt, seq::SliceRandom};
 
 use crate::{
@@ -9,6 +11,7 @@ use crate::{
     sample::{
         Attempts,
         rejection::{BoundedScratch, RejectionSetup, WeightedLaw},
+        stream,
     },
     watch::Watch,
 };
@@ -55,12 +58,16 @@ pub(super) struct OtherSets {
 impl OtherSets {
     pub(super) fn new(setup: &RejectionSetup<'_>, counts: &[usize], engine: &Engine) -> Result<Self> {
         let law = WeightedLaw::new(setup, engine)?;
-        let pilot = law.law().weigh_many((0..TASKS, EACH), PILOT_SEED, engine)?;
+        let end = engine.apart().1.halfway();
+        let go_on = || end.is_none_or(|end| Instant::now() < end);
+        let pilot = law.law().weigh_while((0..TASKS, EACH), PILOT_SEED, engine, go_on)?;
         let logs: Vec<f64> = pilot.iter().map(|weighed| weighed.log).collect();
         // E min(1, w′/w) for a set from the law and a draw: Σ min(w_i, w_j) / (N Σ w_i).
         let pairs: Vec<f64> = logs.iter().flat_map(|a| logs.iter().map(move |b| a.min(*b))).collect();
         let log = log_sum(&pairs) - log_sum(&logs) - (logs.len() as f64).ln();
-        let acceptance = if log.is_finite() { log.exp() } else { 0.0 };
+        // A pilot that a deadline ends is too small to tell.
+        let is_known = log.is_finite() && logs.len() == TASKS * EACH;
+        let acceptance = if is_known { log.exp() } else { 0.0 };
         let amplified = pilot.iter().map(|weighed| weighed.amplification).fold(1.0, f64::max);
         let error = law.law().rounding()[0] * amplified;
         Ok(Self { law, counts: counts.to_vec(), acceptance, error })
@@ -82,6 +89,13 @@ impl OtherSets {
         Err(Error::IllConditioned { deviation: self.error, tolerance: ACCURATE })
     }
 
+    /// A draw that is always the same; `None` at a dead end, and where the engine's watch ends it.
+    pub(super) fn known(&self, engine: &Engine) -> Option<Vec<u32>> {
+        let (mut rng, mut scratch) = (stream(PILOT_SEED, TASKS as u64), self.scratch());
+        let drawn = self.draw(&mut rng, &mut scratch, || engine.proceed().is_ok());
+        drawn.map(|(items, _)| items)
+    }
+
     pub(super) fn scratch(&self) -> BoundedScratch {
         self.law.scratch()
     }
@@ -97,14 +111,16 @@ impl OtherSets {
         log.is_finite().then(|| (self.law.by_group(scratch).concat(), log))
     }
 
-    /// One of several draws, in proportion to their weights.
+    /// One of several draws, in proportion to their weights; under a deadline, of those that half of the time left is enough for.
     ///
     /// # Errors
     /// [`Error::Ended`].
     pub(super) fn start<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch) -> Result<Option<Vec<u32>>> {
         let (mut scratch, mut attempts) = (self.scratch(), Attempts::under(watch, 0.0));
-        let drawn: Vec<_> =
-            (0..STARTS).filter_map(|_| self.draw(rng, &mut scratch, || attempts.go_on())).collect();
+        let end = watch.halfway();
+        let go_on = |&number: &usize| number == 0 || end.is_none_or(|end| Instant::now() < end);
+        let draws = (0..STARTS).take_while(go_on);
+        let drawn: Vec<_> = draws.filter_map(|_| self.draw(rng, &mut scratch, || attempts.go_on())).collect();
         attempts.check()?;
         let logs: Vec<f64> = drawn.iter().map(|(_, log)| *log).collect();
         let (mut left, whole) = (rng.random::<f64>(), log_sum(&logs));

@@ -124,7 +124,7 @@ pub(crate) fn add_scaled(x: &mut [f64], c: f64, y: &[f64]) {
 }
 
 #[inline(always)]
-fn add_scaled_in<S: Simd>(simd: S, x: &mut [f64], c: f64, y: &[f64]) {
+pub(super) fn add_scaled_in<S: Simd>(simd: S, x: &mut [f64], c: f64, y: &[f64]) {
     let ((x_head, x_tail), (y_head, y_tail)) = (S::as_mut_simd_f64s(x), S::as_simd_f64s(y));
     let factor = simd.splat_f64s(c);
     for (x, &y) in x_head.iter_mut().zip(y_head) {

@@ -5,14 +5,19 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::{
-    kernels::{dot_four, dot_in, subtract_four, sum_abs_in},
+    kernels::{add_scaled_in, dot_four, dot_in, subtract_four, sum_abs_in},
     products::{error, products},
 };
 
 /// Rows of length 1 at most, with R = L⁻¹ of their Gram matrix G = L Lᵀ.
 ///
-/// Inner products are sums in f32, all else is f64. Rows are met in pairs, so that the rows of the volume are read once for
-/// both; rows of another volume need only their inner products with this one.
+/// Inner products are sums in f32, all else is f64. Rows are met in pairs, so that the rows of the volume, and R, are read once
+/// for both; rows of another volume need only their inner products with this one. If the first of a pair is added, the second
+/// follows by one step of Gram–Schmidt:
+///
+/// ```text
+/// c = v_1 · P v_2,   ‖P v_2‖² ← ‖P v_2‖² − c²/‖P v_1‖²,   x_2 ← (x_2 − (c/‖P v_1‖²) x_1, c/‖P v_1‖²)
+/// ```
 ///
 /// # Numerics
 /// If every inner product is off by ε at most, ‖P v‖² = min_x ‖v − Vᵀx‖² is off by ε(1 + ‖x‖₁)² at most, for the x that is
@@ -23,21 +28,35 @@ pub(crate) struct Volume {
     dims: usize,
     /// One after another.
     rows: Vec<f32>,
-    /// v·v and ‖P v‖² of every row, P off the rows before.
-    squares: Vec<f64>,
+    /// ‖P v‖² of every row, P off the rows before.
     distances: Vec<Distance>,
     /// Inner products of every row with those before.
     products: Vec<f64>,
     /// R in blocks of four rows, filled up with zeros to the square at its diagonal; its squared norm, which is tr G⁻¹.
     inverse: Vec<f64>,
     trace: f64,
-    /// Inner products of the two rows that were met last.
-    met: [Vec<f64>; 2],
-    /// Of the row at hand: v·v, its inner products g with the rows, −x = −G⁻¹ g, and ‖x‖².
-    square: f64,
-    current: Vec<f64>,
+    /// The two rows that were met last, v_1 · P v_2, and v_1 · v_2.
+    met: [Met; 2],
+    outside: f64,
+    between: f64,
+    /// Number of rows when they were met, or after the first of them was added; ε.
+    size: usize,
+    rounding: f64,
+    /// Which of them is at hand.
+    which: usize,
+}
+
+/// A row outside the volume.
+#[derive(Clone, Debug, Default)]
+struct Met {
+    /// g, its inner products with the rows.
+    products: Vec<f64>,
+    /// −x = −G⁻¹ g, ‖x‖₁ and ‖x‖².
     solution: Vec<f64>,
-    solution_square: f64,
+    length: f64,
+    square: f64,
+    /// ‖P v‖².
+    left: f64,
 }
 
 /// A squared distance, and the most by which rounding may have changed it.
@@ -72,17 +91,17 @@ impl Volume {
     #[inline]
     pub(crate) fn clear(&mut self, dims: usize, most: usize) {
         let room = most + 2 * FOUR;
-        if self.current.len() != room {
-            for values in self.met.iter_mut().chain([&mut self.current, &mut self.solution]) {
-                values.resize(room, 0.0);
+        if self.met[0].products.len() != room {
+            for Met { products, solution, .. } in &mut self.met {
+                products.resize(room, 0.0);
+                solution.resize(room, 0.0);
             }
         }
         self.dims = dims;
         self.rows.clear();
         self.distances.clear();
-        for values in [&mut self.squares, &mut self.products, &mut self.inverse] {
-            values.clear();
-        }
+        self.products.clear();
+        self.inverse.clear();
         self.trace = 0.0;
     }
 
@@ -100,28 +119,39 @@ impl Volume {
         self.distances[number]
     }
 
-    /// Computes the inner products of two rows with the first `others` of these; returns the Gram matrix of the two.
-    #[inline]
-    pub(crate) fn meet(&mut self, two: [&[f32]; 2], others: usize) -> [[f64; 2]; 2] {
-        Arch::new().dispatch(Meet { rows: &self.rows, two, others, met: &mut self.met });
-        let [one, other] = &self.met;
-        [[one[others], one[others + 1]], [other[others], other[others + 1]]]
+    /// Inner products of a row with those before it.
+    pub(crate) fn products_of(&self, number: usize) -> &[f64] {
+        let first = number * number.saturating_sub(1) / 2;
+        &self.products[first..first + number]
     }
 
-    /// The distance of one of the two rows that were met last, from its square and its inner products with the rows that
-    /// are not among the others.
+    /// Meets two rows, whose inner products with the last rows of these are known.
     #[inline]
-    pub(crate) fn distance(&mut self, which: usize, square: f64, between: &[f64]) -> Distance {
-        Arch::new().dispatch(Solve { volume: self, which, square, between })
+    pub(crate) fn meet(&mut self, two: [&[f32]; 2], known: [&[f64]; 2]) {
+        Arch::new().dispatch(Meet { volume: self, two, known });
+    }
+
+    /// The distance of the first or second of the two rows that were met last; the first may have been added since.
+    #[inline]
+    pub(crate) fn distance(&mut self, which: usize) -> Distance {
+        if self.len() > self.size {
+            Arch::new().dispatch(Follow { volume: self });
+        }
+        self.which = which;
+        let Met { length, left, .. } = self.met[which];
+        // 2 is above (4/3)²: the rest is for rounding in f64, and for rows that f32 made longer than 1. NaN is not known.
+        let is_known = self.len() as f64 * self.rounding * self.trace <= 0.25;
+        let error = if is_known { 2.0 * self.rounding * (1.0 + length).powi(2) } else { f64::INFINITY };
+        Distance { value: left.max(0.0), error }
     }
 
     /// Adds the row whose distance was computed last.
     #[inline]
     pub(crate) fn extend(&mut self, row: &[f32], distance: Distance) {
         let size = self.len();
+        let Met { products, solution, square, .. } = &self.met[self.which];
         self.rows.extend_from_slice(row);
-        self.products.extend_from_slice(&self.current[..size]);
-        self.squares.push(self.square);
+        self.products.extend_from_slice(&products[..size]);
         self.distances.push(distance);
         let scale = distance.value.sqrt().recip();
         let len = (size + 1).next_multiple_of(FOUR);
@@ -130,24 +160,17 @@ impl Volume {
         }
         let row = self.inverse.len() - (len - size) * len;
         let row = &mut self.inverse[row..row + len];
-        row.iter_mut().zip(&self.solution).for_each(|(entry, x)| *entry = x * scale);
+        row.iter_mut().zip(solution).for_each(|(entry, x)| *entry = x * scale);
         row[size] = scale;
-        self.trace += (1.0 + self.solution_square) * scale * scale;
-    }
-
-    /// v·v of a row v, and its inner products with the rows before it.
-    pub(crate) fn products_of(&self, number: usize) -> (f64, &[f64]) {
-        let first = number * number.saturating_sub(1) / 2;
-        (self.squares[number], &self.products[first..first + number])
+        self.trace += (1.0 + square) * scale * scale;
     }
 }
 
-/// Inner products of two rows with some others and with themselves.
+/// Inner products of two rows with the others and with themselves; x = G⁻¹ g = Rᵀ R g of each, and ‖P v‖² = v·v − ‖R g‖².
 struct Meet<'a> {
-    rows: &'a [f32],
+    volume: &'a mut Volume,
     two: [&'a [f32]; 2],
-    others: usize,
-    met: &'a mut [Vec<f64>; 2],
+    known: [&'a [f64]; 2],
 }
 
 impl WithSimd for Meet<'_> {
@@ -155,62 +178,79 @@ impl WithSimd for Meet<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { rows, two, others, met } = self;
-        let dims = two[0].len();
-        let [one, other] = met;
-        let fours = one.as_chunks_mut::<FOUR>().0.iter_mut().zip(other.as_chunks_mut::<FOUR>().0);
+        let Self { volume, two, known } = self;
+        (volume.size, volume.rounding) = (volume.len(), error::<S>(volume.dims));
+        let Volume { dims, rows, inverse, met: [one, other], outside, between, size, .. } = volume;
+        let others = *size - known[0].len();
+        let fours = one.products.as_chunks_mut::<FOUR>().0.iter_mut();
+        let fours = fours.zip(other.products.as_chunks_mut::<FOUR>().0);
         for (number, (of_one, of_other)) in fours.enumerate().take((others + 2).div_ceil(FOUR)) {
             let row = |at: usize| {
-                if at < others { &rows[at * dims..(at + 1) * dims] } else { two[usize::from(at > others)] }
+                if at < others { &rows[at * *dims..(at + 1) * *dims] } else { two[usize::from(at > others)] }
             };
             let first = FOUR * number;
             let four = [row(first), row(first + 1), row(first + 2), row(first + 3)];
             [*of_one, *of_other] = products(simd, two, four);
         }
+        *between = one.products[others + 1];
+        (one.left, other.left) = (one.products[others], other.products[others + 1]);
+        // Those after the last stay as they are: R has zeros there.
+        one.products[others..*size].copy_from_slice(known[0]);
+        other.products[others..*size].copy_from_slice(known[1]);
+        one.solution[..FOUR].fill(0.0);
+        other.solution[..FOUR].fill(0.0);
+        let filled = size.next_multiple_of(FOUR);
+        let mut rest = inverse.as_slice();
+        *outside = *between;
+        // Closures would leave the vectors.
+        for len in (FOUR..=filled).step_by(FOUR) {
+            let (block, after) = rest.split_at(FOUR * len);
+            let (y, z) = (one.solve(simd, block, len), other.solve(simd, block, len));
+            *outside -= (y[0] * z[0] + y[1] * z[1]) + (y[2] * z[2] + y[3] * z[3]);
+            rest = after;
+        }
+        one.measure(simd, filled);
+        other.measure(simd, filled);
     }
 }
 
-/// x = G⁻¹ g = Rᵀ R g of a row, and ‖P v‖² = v·v − ‖R g‖².
-struct Solve<'a> {
-    volume: &'a mut Volume,
-    which: usize,
-    square: f64,
-    between: &'a [f64],
-}
-
-impl WithSimd for Solve<'_> {
-    type Output = Distance;
+impl Met {
+    /// Goes through a block of R; returns its part of R g.
+    #[inline(always)]
+    fn solve<S: Simd>(&mut self, simd: S, block: &[f64], len: usize) -> [f64; FOUR] {
+        let y = dot_four(simd, block, &self.products[..len]);
+        self.left -= (y[0] * y[0] + y[1] * y[1]) + (y[2] * y[2] + y[3] * y[3]);
+        // The place of the row itself is filled, too.
+        self.solution[len..len + FOUR].fill(0.0);
+        subtract_four(simd, &mut self.solution[..len], block, y);
+        y
+    }
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Distance {
-        let Self { volume, which, square, between } = self;
-        let size = volume.len();
-        let Volume { dims, inverse, trace, met, current, solution, .. } = volume;
-        let others = size - between.len();
-        current[..others].copy_from_slice(&met[which][..others]);
-        current[others..size].copy_from_slice(between);
-        let filled = size.next_multiple_of(FOUR);
-        current[size..filled].fill(0.0);
-        let (mut rest, mut left) = (inverse.as_slice(), square);
-        solution.as_chunks_mut::<FOUR>().0[0] = [0.0; FOUR];
-        for len in (FOUR..=filled).step_by(FOUR) {
-            // The place of the row itself is filled, too.
-            solution.as_chunks_mut::<FOUR>().0[len / FOUR] = [0.0; FOUR];
-            let (block, after) = rest.split_at(FOUR * len);
-            let y = dot_four(simd, block, &current[..len]);
-            left -= (y[0] * y[0] + y[1] * y[1]) + (y[2] * y[2] + y[3] * y[3]);
-            subtract_four(simd, &mut solution[..len], block, y);
-            rest = after;
-        }
-        let solution = &solution[..filled];
-        let length = 1.0 + sum_abs_in(simd, solution);
-        volume.solution_square = dot_in(simd, solution, solution);
-        let error = error::<S>(*dims);
-        // 2 is above (4/3)²: the rest is for rounding in f64, and for rows that f32 made longer than 1. NaN is not known.
-        let is_known = size as f64 * error * *trace <= 0.25;
-        let error = if is_known { 2.0 * error * length * length } else { f64::INFINITY };
-        volume.square = square;
-        Distance { value: left.max(0.0), error }
+    fn measure<S: Simd>(&mut self, simd: S, filled: usize) {
+        let solution = &self.solution[..filled];
+        (self.length, self.square) = (sum_abs_in(simd, solution), dot_in(simd, solution, solution));
+    }
+}
+
+/// The second row that was met, after the first was added.
+struct Follow<'a> {
+    volume: &'a mut Volume,
+}
+
+impl WithSimd for Follow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Volume { distances, met: [one, other], outside, between, size, .. } = self.volume;
+        let factor = *outside / distances[*size].value;
+        other.left -= *outside * factor;
+        let (own, filled) = (*size, size.next_multiple_of(FOUR));
+        add_scaled_in(simd, &mut other.solution[..filled], -factor, &one.solution[..filled]);
+        (other.products[own], other.solution[own]) = (*between, -factor);
+        *size += 1;
+        other.measure(simd, size.next_multiple_of(FOUR));
     }
 }
 
@@ -237,9 +277,16 @@ mod tests {
         let rows: Vec<Vec<f32>> = rows.iter().map(rounded).collect();
         let mut found = Vec::new();
         for pair in rows.chunks(2) {
-            let between = volume.meet([&pair[0], &pair[pair.len() - 1]], volume.len());
+            volume.meet([&pair[0], &pair[pair.len() - 1]], [&[], &[]]);
             for (which, row) in pair.iter().enumerate() {
-                let distance = volume.distance(which, between[which][which], &between[1][..which]);
+                let distance = volume.distance(which);
+                let Met { solution, length, square, .. } = &volume.met[which];
+                let solution = &solution[..volume.len()];
+                // A dependent row makes those after it infinite.
+                let found_again =
+                    |sum: f64, value: f64| !sum.is_finite() || (sum - value).abs() <= 1e-12 * sum;
+                assert!(found_again(solution.iter().map(|x| x.abs()).sum(), *length));
+                assert!(found_again(solution.iter().map(|x| x * x).sum(), *square));
                 volume.extend(row, distance);
                 found.push(distance);
             }
@@ -274,10 +321,10 @@ mod tests {
         let expected = add(&mut whole, &all);
         for number in 0..5 {
             if number % 2 == 0 {
-                one.meet([other.row(number), other.row((number + 1).min(4))], 6);
+                let two = [number, (number + 1).min(4)];
+                one.meet(two.map(|at| other.row(at)), two.map(|at| &other.products_of(at)[..number]));
             }
-            let (square, between) = other.products_of(number);
-            let distance = one.distance(number % 2, square, between);
+            let distance = one.distance(number % 2);
             assert!((distance.value - expected[6 + number].value).abs() < 1e-4, "{number}");
             one.extend(other.row(number), distance);
         }

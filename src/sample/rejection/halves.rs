@@ -56,15 +56,15 @@ impl Half {
 
     /// Adds the items of the other half if the joint volume is accepted.
     fn join(&mut self, other: &mut Self, rows: &WhitenedRows, chance: &mut impl Chance) -> bool {
-        let (own, last) = (self.items.len(), other.items.len() - 1);
+        let last = other.items.len() - 1;
         for number in 0..=last {
             let which = number % 2;
             if which == 0 {
-                let two = [number, last.min(number + 1)].map(|number| other.rough.row(number));
-                self.rough.meet(two, own);
+                let two = [number, last.min(number + 1)];
+                let known = two.map(|at| &other.rough.products_of(at)[..number]);
+                self.rough.meet(two.map(|at| other.rough.row(at)), known);
             }
-            let (square, between) = other.rough.products_of(number);
-            let distance = self.rough.distance(which, square, between);
+            let distance = self.rough.distance(which);
             let ratio = [distance, other.rough.distance_of(number)];
             if !chance.coin_near(ratio, || self.exact_ratio(other, number, rows)) {
                 return false;
@@ -95,8 +95,8 @@ impl Half {
     pub(super) fn add(&mut self, rows: &WhitenedRows, pick: (usize, u32)) -> f64 {
         self.scratch.read_rough(0, rows, pick);
         let row = self.scratch.rough(0, rows, pick);
-        let [[square, _], _] = self.rough.meet([row, row], self.items.len());
-        let distance = self.rough.distance(0, square, &[]);
+        self.rough.meet([row, row], [&[], &[]]);
+        let distance = self.rough.distance(0);
         self.rough.extend(row, distance);
         self.items.push(rows.table(pick.0).item(pick.1));
         self.picks.push(pick);
@@ -257,13 +257,13 @@ impl BoundedLaw {
                 drawn.scratch.read_rough(which, &self.rows, pick);
             }
             let two = [0, pair.len() - 1].map(|which| drawn.scratch.rough(which, &self.rows, picks[which]));
-            let products = drawn.rough.meet(two, first);
+            drawn.rough.meet(two, [&[], &[]]);
             for (which, pick) in picks.into_iter().enumerate().take(pair.len()) {
                 let item = self.rows.table(pick.0).item(pick.1);
                 if drawn.items.contains(&item) {
                     return false;
                 }
-                let distance = drawn.rough.distance(which, products[which][which], &products[1][..which]);
+                let distance = drawn.rough.distance(which);
                 let ratio = [distance, Distance::ONE];
                 if !chance.coin_near(ratio, || drawn.exact_distance(pick, &self.rows)) {
                     return false;

@@ -43,9 +43,9 @@ fn main(
   matrix_barrier();
   let whole = p.inverses != 0u;
   let determinant = eliminate(base, p.n, whole, node * p.n, vec2<u32>(p.first, p.last), so_far, thread);
+  // Pivots are written by thread 0.
+  storageBarrier();
   if whole && p.last == p.n && determinant.exponent > BROKEN_EXPONENT {
-    // Of thread 0.
-    storageBarrier();
     keep_inverse(node, p.n, thread);
   }
   if thread == 0u {

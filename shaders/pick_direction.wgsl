@@ -14,6 +14,8 @@ struct Parameters {
 @group(0) @binding(6) var<storage, read_write> gains: array<real>;
 @group(0) @binding(7) var<storage, read> numbers: array<real4>;
 
+var<workgroup> sh_pick: real4;
+
 @compute @workgroup_size(256)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
@@ -21,7 +23,10 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let p = parameters;
-  let pick = picks[2u * p.pick];
+  if thread == 0u {
+    sh_pick = picks[2u * p.pick];
+  }
+  let pick = workgroupUniformLoad(&sh_pick);
   let number = u32(pick.y);
   // Uniform over the workgroup.
   if workgroup_of(group, groups) > 0u || pick.w == ZERO || number < p.first || number - p.first >= p.tiles {

@@ -27,7 +27,7 @@ fn counted(x: real) -> real {
 }
 
 fn larger(one: Pivot, other: Pivot) -> Pivot {
-  if other.size > one.size || other.size == one.size && other.row < one.row {
+  if other.size > one.size || (other.size == one.size && other.row < one.row) {
     return other;
   }
   return one;
@@ -77,6 +77,24 @@ fn begin(n: u32, thread: u32) {
   }
 }
 
+// Makes a step of Cholesky's decomposition.
+fn advance(n: u32, thread: u32, step: u32, largest: Pivot) {
+  let scale = ONE / sqrt(largest.size);
+  for (var i = thread; i < n; i += 256u) {
+    var x = form[largest.row * n + i];
+    for (var j = 0u; j < step; j++) {
+      x -= root[j * n + i] * root[j * n + largest.row];
+    }
+    x *= scale;
+    root[step * n + i] = x;
+    var left = ZERO;
+    if i != largest.row {
+      left = counted(root[n * n + i] - x * x);
+    }
+    root[n * n + i] = left;
+  }
+}
+
 @compute @workgroup_size(256)
 fn main(@builtin(local_invocation_index) thread: u32) {
   let p = parameters;
@@ -86,31 +104,22 @@ fn main(@builtin(local_invocation_index) thread: u32) {
   }
   // What is no number ends the steps, and makes weights so.
   var rest = ZERO;
-  var step = p.first;
-  for (; step < p.last; step++) {
+  // The steps that are left go by without effect: all threads meet the same barriers.
+  var end = p.last;
+  for (var step = p.first; step < p.last; step++) {
     let largest = pivot(n, thread);
-    if largest.size >= HIGHEST {
-      rest = HIGHEST;
-    }
-    if largest.size <= draw[1] || largest.size >= HIGHEST {
-      break;
-    }
-    let scale = ONE / sqrt(largest.size);
-    for (var i = thread; i < n; i += 256u) {
-      var x = form[largest.row * n + i];
-      for (var j = 0u; j < step; j++) {
-        x -= root[j * n + i] * root[j * n + largest.row];
+    if end == p.last {
+      if largest.size >= HIGHEST {
+        rest = HIGHEST;
       }
-      x *= scale;
-      root[step * n + i] = x;
-      var left = ZERO;
-      if i != largest.row {
-        left = counted(root[n * n + i] - x * x);
+      if largest.size <= draw[1] || largest.size >= HIGHEST {
+        end = step;
+      } else {
+        advance(n, thread, step, largest);
       }
-      root[n * n + i] = left;
     }
   }
-  for (var at = step * n + thread; at < p.last * n; at += 256u) {
+  for (var at = end * n + thread; at < p.last * n; at += 256u) {
     root[at] = rest;
   }
 }

@@ -57,27 +57,28 @@ fn main(
   }
   workgroupBarrier();
   weigh(0u, thread);
+  var state = workgroupUniformLoad(&sh_state);
   var picked = 0u;
   var tried = 0u;
-  for (var round = 0u; round < parameters.rounds && picked < parameters.size && sh_state == GOES_ON; round++) {
-    let used = try_rows(draw, tried, picked, thread);
-    tried += min(used + 1u, AT_ONCE);
-    if used < AT_ONCE && sh_fates[used] == UNDECIDED {
+  for (var round = 0u; round < parameters.rounds && picked < parameters.size && state == GOES_ON; round++) {
+    let trials = try_rows(draw, tried, picked, thread);
+    tried += min(trials.rejected + 1u, AT_ONCE);
+    if trials.is_undecided != 0u {
       workgroupBarrier();
       if thread == 0u {
         sh_state = UNDECIDED;
       }
       workgroupBarrier();
-    } else if used < AT_ONCE {
-      pick(used, picked, thread);
+    } else if trials.rejected < AT_ONCE {
+      pick(trials.rejected, picked, thread);
       picked += 1u;
-      if picked < parameters.size && sh_state == GOES_ON {
+      if picked < parameters.size && workgroupUniformLoad(&sh_state) == GOES_ON {
         weigh(picked, thread);
       }
     }
-    workgroupBarrier();
+    state = workgroupUniformLoad(&sh_state);
   }
-  if picked == parameters.size && sh_state == GOES_ON {
+  if picked == parameters.size && state == GOES_ON {
     keep(draw, thread);
   } else if thread == 0u {
     sh_state = UNDECIDED;

@@ -27,6 +27,7 @@ const LEAST: real = 1.0e-25;
 var<workgroup> sh_best: Leading;
 var<workgroup> sh_counts: array<u32, 256>;
 var<workgroup> sh_rivals: atomic<u32>;
+var<workgroup> sh_known: u32;
 
 // The squared lengths of all candidates, or without a direction what they are.
 fn pass_over(thread: u32, tile: Tile, direction: u32) {
@@ -65,7 +66,7 @@ fn pass_over(thread: u32, tile: Tile, direction: u32) {
 // Whether a part may have another item: if it lacks one, or where picks are to spare and it has not the most.
 fn is_open(part: u32, is_spare: bool) -> bool {
   let count = sh_counts[part];
-  return count < quota[part].x || is_spare && count < quota[part].y;
+  return count < quota[part].x || (is_spare && count < quota[part].y);
 }
 
 fn differ(tile: Tile, one: u32, other: u32) -> bool {
@@ -106,7 +107,10 @@ fn choose(thread: u32, tile: Tile, is_spare: bool, rounding: real) -> bool {
     }
   }
   workgroupBarrier();
-  return atomicLoad(&sh_rivals) == 0u && best.value < HIGHEST && floor > LEAST;
+  if thread == 0u {
+    sh_known = u32(atomicLoad(&sh_rivals) == 0u && best.value < HIGHEST && floor > LEAST);
+  }
+  return workgroupUniformLoad(&sh_known) != 0u;
 }
 
 @compute @workgroup_size(256)

@@ -95,6 +95,8 @@ fn amplification(thread: u32) -> real {
   return min(sum, MOST);
 }
 
+var<workgroup> sh_more: real4;
+
 @compute @workgroup_size(256)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
@@ -103,7 +105,10 @@ fn main(
 ) {
   let p = parameters;
   let made = swaps[2u * p.step];
-  let more = swaps[2u * p.step + 1u];
+  if thread == 0u {
+    sh_more = swaps[2u * p.step + 1u];
+  }
+  let more = workgroupUniformLoad(&sh_more);
   // Uniform over the workgroup.
   if workgroup_of(group, groups) > 0u {
     return;

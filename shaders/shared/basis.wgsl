@@ -73,13 +73,13 @@ fn orthonormalise(t: u32, thread: u32) -> real {
     part += sh_directions[own + j] * sh_directions[own + j];
   }
   let square = total(part, thread);
-  if is_broken(square) || square < real(LEAST) {
-    return ZERO;
-  }
-  let root = sqrt(square);
-  for (var j = thread; j < parameters.pitch; j += THREADS) {
-    sh_directions[own + j] /= root;
+  let is_sound = !is_broken(square) && square >= real(LEAST);
+  if is_sound {
+    let root = sqrt(square);
+    for (var j = thread; j < parameters.pitch; j += THREADS) {
+      sh_directions[own + j] /= root;
+    }
   }
   workgroupBarrier();
-  return square;
+  return select(ZERO, square, is_sound);
 }

@@ -73,7 +73,7 @@ fn pivot_of(base: u32, n: u32, step: u32, thread: u32) -> Pivot {
   for (var other = 1u; other < SEARCHERS; other++) {
     let size = sh_size[places + other];
     let row = sh_row[places + other];
-    if size > pivot.size || size == pivot.size && row < pivot.row {
+    if size > pivot.size || (size == pivot.size && row < pivot.row) {
       pivot = Pivot(size, row);
     }
   }
@@ -138,30 +138,33 @@ fn eliminate(
   base: u32, n: u32, whole: bool, pivots_base: u32, steps: vec2<u32>, so_far: Determinant, thread: u32,
 ) -> Determinant {
   var determinant = so_far;
-  if determinant.exponent <= BROKEN_EXPONENT {
-    return determinant;
-  }
   for (var step = steps.x; step < steps.y; step++) {
     let found = pivot_of(base, n, step, thread);
-    if found.size <= SINGULAR {
-      return Determinant(complex(ZERO, ZERO), SINGULAR_EXPONENT);
+    var inverse = complex(ZERO, ZERO);
+    // The steps after the end go by without effect: all threads meet the same barriers.
+    if determinant.exponent > BROKEN_EXPONENT {
+      if found.size <= SINGULAR {
+        determinant = Determinant(complex(ZERO, ZERO), SINGULAR_EXPONENT);
+      } else if found.size >= HIGHEST {
+        determinant = Determinant(complex(ZERO, ZERO), BROKEN_EXPONENT);
+      } else {
+        if whole && thread == 0u {
+          pivots[pivots_base + step] = found.row;
+        }
+        let pivot = entry(base + found.row * n + step);
+        var factor = pivot;
+        if found.row != step {
+          factor = -pivot;
+        }
+        determinant = multiplied(determinant, factor);
+        inverse = reciprocal(pivot);
+        subtract(base, n, whole, step, found.row, inverse, thread);
+      }
     }
-    if found.size >= HIGHEST {
-      return Determinant(complex(ZERO, ZERO), BROKEN_EXPONENT);
-    }
-    if whole && thread == 0u {
-      pivots[pivots_base + step] = found.row;
-    }
-    let pivot = entry(base + found.row * n + step);
-    var factor = pivot;
-    if found.row != step {
-      factor = -pivot;
-    }
-    determinant = multiplied(determinant, factor);
-    let inverse = reciprocal(pivot);
-    subtract(base, n, whole, step, found.row, inverse, thread);
     matrix_barrier();
-    exchange(base, n, whole, step, found.row, inverse, thread);
+    if determinant.exponent > BROKEN_EXPONENT {
+      exchange(base, n, whole, step, found.row, inverse, thread);
+    }
     matrix_barrier();
   }
   return determinant;

@@ -13,7 +13,7 @@ struct Leading { value: real, second: real, position: u32, slot: u32 }
 var<workgroup> sh_leading: array<Leading, 256>;
 
 fn leading_of(one: Leading, other: Leading) -> Leading {
-  let other_wins = other.value > one.value || other.value == one.value && other.position < one.position;
+  let other_wins = other.value > one.value || (other.value == one.value && other.position < one.position);
   if other_wins {
     return Leading(other.value, max(other.second, one.value), other.position, other.slot);
   }

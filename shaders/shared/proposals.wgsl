@@ -27,6 +27,7 @@ var<workgroup> sh_counts: array<u32, MOST>;
 var<workgroup> sh_first: array<atomic<u32>, 2>;
 var<workgroup> sh_state: u32;
 var<workgroup> sh_picked: u32;
+var<workgroup> sh_leader: u32;
 
 // Chooses the eigenvectors of a proposal.
 fn choose(proposal: u32, thread: u32) {
@@ -106,7 +107,8 @@ fn main(
   let proposal = parameters.first + number;
   choose(proposal, thread);
   var turn = 0u;
-  for (var round = 0u; round < parameters.rounds && sh_state == GOES_ON; round++) {
+  var state = workgroupUniformLoad(&sh_state);
+  for (var round = 0u; round < parameters.rounds && state == GOES_ON; round++) {
     var trial = trial_of(proposal, round * LANES + thread, sh_picked, thread);
     loop {
       // Residuals only become shorter: a trial once rejected remains so.
@@ -116,11 +118,12 @@ fn main(
         atomicMin(&sh_first[turn], 2u * thread + fate - ACCEPTED);
       }
       workgroupBarrier();
-      let first = atomicLoad(&sh_first[turn]);
-      turn = 1u - turn;
       if thread == 0u {
-        atomicStore(&sh_first[turn], NOBODY);
+        sh_leader = atomicLoad(&sh_first[turn]);
+        atomicStore(&sh_first[1u - turn], NOBODY);
       }
+      turn = 1u - turn;
+      let first = workgroupUniformLoad(&sh_leader);
       if first != NOBODY && thread == first / 2u {
         if first % 2u == 0u {
           pick(trial, thread);
@@ -128,8 +131,8 @@ fn main(
           sh_state = UNDECIDED;
         }
       }
-      workgroupBarrier();
-      if first == NOBODY || sh_state != GOES_ON {
+      state = workgroupUniformLoad(&sh_state);
+      if first == NOBODY || state != GOES_ON {
         break;
       }
       if trial.alive {

@@ -12,6 +12,12 @@ const ACCEPTED: u32 = 1u;
 const UNDECIDED: u32 = 2u;
 const GOES_ON: u32 = 3u;
 
+// Trials that were rejected before the first that was not, and whether that one is undecided.
+struct Tried {
+  rejected: u32,
+  is_undecided: u32,
+}
+
 var<workgroup> sh_rows: array<real, 512>;
 var<workgroup> sh_off: array<real, THREADS>;
 // Of every direction, the square of what it is off by.
@@ -21,6 +27,7 @@ var<workgroup> sh_positions: array<u32, AT_ONCE>;
 var<workgroup> sh_thresholds: array<real, AT_ONCE>;
 var<workgroup> sh_row_errors: array<real, AT_ONCE>;
 var<workgroup> sh_fates: array<u32, AT_ONCE>;
+var<workgroup> sh_tried: Tried;
 
 // What an inner product of rows of length one is off by: errors of its terms are independent.
 fn rounding() -> real {
@@ -43,8 +50,8 @@ fn verdict(threshold: real, limit: real, margin: real) -> u32 {
   return select(REJECTED, UNDECIDED, threshold - margin <= limit);
 }
 
-// Makes trials of a pick at once; how many of them were used up.
-fn try_rows(draw: u32, number: u32, t: u32, thread: u32) -> u32 {
+// Makes trials of a pick at once.
+fn try_rows(draw: u32, number: u32, t: u32, thread: u32) -> Tried {
   let trial = thread / LANES;
   let lane = thread % LANES;
   if lane == 0u {
@@ -91,11 +98,14 @@ fn try_rows(draw: u32, number: u32, t: u32, thread: u32) -> u32 {
     judge(trial, thread);
   }
   workgroupBarrier();
-  var used = 0u;
-  while used < AT_ONCE && sh_fates[used] == REJECTED {
-    used += 1u;
+  if thread == 0u {
+    var used = 0u;
+    while used < AT_ONCE && sh_fates[used] == REJECTED {
+      used += 1u;
+    }
+    sh_tried = Tried(used, u32(used < AT_ONCE && sh_fates[used] == UNDECIDED));
   }
-  return used;
+  return workgroupUniformLoad(&sh_tried);
 }
 
 // Whether a trial is accepted; called by its first thread.

@@ -77,7 +77,7 @@ fn a_sixth_barrier_is_noticed() {
     for (name, source) in eliminations() {
         for (from, planted) in [
             // In the step itself, in a function it calls, and in a loop of its own, which may have any number.
-            ("let inverse = reciprocal(pivot);", 6),
+            ("inverse = reciprocal(pivot);", 6),
             ("let first_row = select(step, 0u, whole);", 6),
         ] {
             let more = format!("workgroupBarrier(); storageBarrier(); workgroupBarrier(); {from}");

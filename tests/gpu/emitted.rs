@@ -1,23 +1,26 @@
-//! The shaders in SPIR-V, as wgpu emits them, for another validator and for compilers.
+//! The shaders as other compilers read them: their WGSL, SPIR-V as wgpu emits it, and what other drivers take.
 
 use std::{fmt::Write, fs, path::Path};
 
 use naga::{
     Module, ShaderStage,
-    back::spv,
+    back::{glsl, hlsl, msl, spv},
     proc::{BoundsCheckPolicies, BoundsCheckPolicy},
     valid::ModuleInfo,
 };
-use partition_dpp::engine::Precision;
+use partition_dpp::engine::{Precision, gpu::Gpu};
 
 use crate::shaders::{each_shader, validated};
 
-/// Leaves a module in the folder that `PDPP_SPIRV` names, if it does.
-fn leave(name: &str, words: &[u32]) {
-    if let Some(folder) = std::env::var_os("PDPP_SPIRV") {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        fs::write(Path::new(&folder).join(format!("{name}.spv").to_lowercase()), bytes).unwrap();
+/// Leaves a file in the folder that `PDPP_SHADERS` names, if it does.
+fn leave(name: &str, bytes: &[u8]) {
+    if let Some(folder) = std::env::var_os("PDPP_SHADERS") {
+        fs::write(Path::new(&folder).join(name.to_lowercase()), bytes).unwrap();
     }
+}
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// What wgpu's Vulkan backend adds to a shader: everything, or what it still adds to a trusted one.
@@ -49,14 +52,14 @@ fn emitted(module: &Module, info: &ModuleInfo, checks: Checks) -> Vec<u32> {
     spv::write_vec(module, info, &options, Some(&entry)).unwrap()
 }
 
-/// Where `PDPP_SPIRV` names a folder, the shaders are left there in SPIR-V, for another validator and for compilers.
+/// Where `PDPP_SHADERS` names a folder, the shaders are left there in SPIR-V, for another validator and for compilers.
 #[test]
 fn shaders_are_valid_in_both_precisions() {
     each_shader(|name, precision, module, info| {
         for checks in [Checks::Checked, Checks::Trusted] {
             let words = emitted(module, info, checks);
             assert!(words.len() > 100);
-            leave(&format!("{name}.{precision}.{checks:?}"), &words);
+            leave(&format!("{name}.{precision}.{checks:?}.spv"), &bytes(&words));
         }
     });
 }
@@ -111,6 +114,70 @@ fn planted_shaders_are_valid() {
     for (fault, source) in planted() {
         let name = format!("planted_{fault}");
         let (module, info) = validated(&name, &source, Precision::F32);
-        leave(&format!("{name}.f32.trusted"), &emitted(&module, &info, Checks::Trusted));
+        leave(&format!("{name}.f32.trusted.spv"), &bytes(&emitted(&module, &info, Checks::Trusted)));
     }
+}
+
+/// What naga takes and WGSL does not allow, each named after what is wrong; another compiler (`.ci/wgsl`) must notice it.
+const NOT_WGSL: [(&str, &str); 3] = [
+    ("parentheses", "if t > 1u || t == 1u && x[t] > 2u { x[t] = 0u; }"),
+    ("barrier", "if x[0] > 2u { workgroupBarrier(); } x[t] = 1u;"),
+    (
+        "barrier_after_loop",
+        "for (var i = 0u; i < x[0]; i++) { if x[i] > 2u { return; } } storageBarrier(); x[t] = 1u;",
+    ),
+];
+
+/// WGSL has no f64.
+#[test]
+fn shaders_are_left_as_they_are() {
+    for (name, source) in Gpu::shaders(Precision::F32) {
+        leave(&format!("{name}.wgsl"), source.as_bytes());
+    }
+    for (fault, body) in NOT_WGSL {
+        let name = format!("planted_{fault}");
+        let source = format!(
+            "@group(0) @binding(0) var<storage, read_write> x: array<u32>;
+            @compute @workgroup_size(64)
+            fn main(@builtin(local_invocation_index) t: u32) {{ {body} }}"
+        );
+        validated(&name, &source, Precision::F32);
+        leave(&format!("{name}.wgsl"), source.as_bytes());
+    }
+}
+
+#[test]
+fn shaders_are_translated_for_every_system() {
+    each_shader(|name, precision, module, info| {
+        let of = |language: &str| format!("{name} {precision} in {language}");
+        let mut text = String::new();
+        let entry = hlsl::PipelineOptions { entry_point: None };
+        let options = hlsl::Options { shader_model: hlsl::ShaderModel::V6_0, ..Default::default() };
+        hlsl::Writer::new(&mut text, &options, &entry)
+            .write(module, info, None)
+            .unwrap_or_else(|error| panic!("{}: {error}", of("HLSL")));
+        assert!(text.contains("numthreads"), "{}", of("HLSL"));
+        if precision == Precision::F64 {
+            // Metal and GLSL ES have none.
+            return;
+        }
+        let options = msl::Options { lang_version: (2, 4), ..Default::default() };
+        let (text, _) = msl::write_string(module, info, &options, &Default::default())
+            .unwrap_or_else(|error| panic!("{}: {error}", of("MSL")));
+        assert!(text.contains("kernel void"), "{}", of("MSL"));
+        let mut text = String::new();
+        let options = glsl::Options {
+            version: glsl::Version::Embedded { version: 320, is_webgl: false },
+            ..Default::default()
+        };
+        let entry = glsl::PipelineOptions {
+            shader_stage: ShaderStage::Compute,
+            entry_point: "main".to_owned(),
+            multiview: None,
+        };
+        glsl::Writer::new(&mut text, module, info, &options, &entry, BoundsCheckPolicies::default())
+            .and_then(|mut writer| writer.write())
+            .unwrap_or_else(|error| panic!("{}: {error}", of("GLSL")));
+        assert!(text.contains("local_size_x"), "{}", of("GLSL"));
+    });
 }

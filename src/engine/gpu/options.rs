@@ -157,7 +157,7 @@ impl GpuOptions {
     pub(super) fn choose(&self) -> Result<wgpu::Adapter> {
         let mut adapters = adapters();
         if adapters.is_empty() {
-            let reason = "no driver offers one (Vulkan, Metal or DirectX 12)".to_owned();
+            let reason = "no driver offers one (Vulkan, Metal, or DirectX 12 with dxcompiler.dll)".to_owned();
             return Err(Error::Device(DeviceProblem::NoAdapter { reason }));
         }
         let names: Vec<String> = adapters.iter().map(|adapter| adapter.get_info().name).collect();
@@ -254,6 +254,8 @@ pub(super) fn interface(backend: wgpu::Backend) -> &'static str {
 fn adapters() -> Vec<wgpu::Adapter> {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    // The older compiler, which needs no library, rejects some of the shaders.
+    descriptor.backend_options.dx12.shader_compiler = wgpu::Dx12Compiler::default_dynamic_dxc();
     let instance = wgpu::Instance::new(descriptor.with_env());
     pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()))
 }

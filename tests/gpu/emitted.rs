@@ -162,7 +162,7 @@ fn shaders_are_translated_for_every_system() {
             return;
         }
         let options = msl::Options { lang_version: (2, 4), ..Default::default() };
-        let (text, _) = msl::write_string(module, info, &options, &Default::default())
+        let (text, _) = msl::write_string(module, info, &options, &msl::PipelineOptions::default())
             .unwrap_or_else(|error| panic!("{}: {error}", of("MSL")));
         assert!(text.contains("kernel void"), "{}", of("MSL"));
         let mut text = String::new();

@@ -104,7 +104,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
   }
   // What is no number ends the steps, and makes weights so.
   var rest = ZERO;
-  // The steps that are left go by without effect: all threads meet the same barriers.
+  // The steps after the end do nothing: all threads meet the same barriers.
   var end = p.last;
   for (var step = p.first; step < p.last; step++) {
     let largest = pivot(n, thread);

@@ -64,11 +64,9 @@ fn main(
     let trials = try_rows(draw, tried, picked, thread);
     tried += min(trials.rejected + 1u, AT_ONCE);
     if trials.is_undecided != 0u {
-      workgroupBarrier();
       if thread == 0u {
         sh_state = UNDECIDED;
       }
-      workgroupBarrier();
     } else if trials.rejected < AT_ONCE {
       pick(trials.rejected, picked, thread);
       picked += 1u;

@@ -124,10 +124,14 @@ impl Watch {
         self.deadline.is_some()
     }
 
-    /// The moment at which half of the time left has passed, if there is a deadline.
-    pub(crate) fn halfway(&self) -> Option<Instant> {
-        let (deadline, now) = (self.deadline?, Instant::now());
-        Some(now + deadline.saturating_duration_since(now) / 2)
+    /// Whether the time left is still in its first half, as of now; always without a deadline.
+    pub(crate) fn first_half(&self) -> impl Fn() -> bool + Copy + Send + Sync + use<> {
+        let half = |deadline: Instant| {
+            let now = Instant::now();
+            now + deadline.saturating_duration_since(now) / 2
+        };
+        let end = self.deadline.map(half);
+        move || end.is_none_or(|end| Instant::now() < end)
     }
 
     /// Calls `report` from time to time, from any thread.

@@ -141,7 +141,7 @@ fn eliminate(
   for (var step = steps.x; step < steps.y; step++) {
     let found = pivot_of(base, n, step, thread);
     var inverse = complex(ZERO, ZERO);
-    // The steps after the end go by without effect: all threads meet the same barriers.
+    // The steps after the end do nothing: all threads meet the same barriers.
     if determinant.exponent > BROKEN_EXPONENT {
       if found.size <= SINGULAR {
         determinant = Determinant(complex(ZERO, ZERO), SINGULAR_EXPONENT);

@@ -27,7 +27,6 @@ var<workgroup> sh_counts: array<u32, MOST>;
 var<workgroup> sh_first: array<atomic<u32>, 2>;
 var<workgroup> sh_state: u32;
 var<workgroup> sh_picked: u32;
-var<workgroup> sh_leader: u32;
 
 // Chooses the eigenvectors of a proposal.
 fn choose(proposal: u32, thread: u32) {
@@ -117,13 +116,11 @@ fn main(
       if trial.alive {
         atomicMin(&sh_first[turn], 2u * thread + fate - ACCEPTED);
       }
-      workgroupBarrier();
-      if thread == 0u {
-        sh_leader = atomicLoad(&sh_first[turn]);
-        atomicStore(&sh_first[1u - turn], NOBODY);
-      }
+      let first = workgroupUniformLoad(&sh_first[turn]);
       turn = 1u - turn;
-      let first = workgroupUniformLoad(&sh_leader);
+      if thread == 0u {
+        atomicStore(&sh_first[turn], NOBODY);
+      }
       if first != NOBODY && thread == first / 2u {
         if first % 2u == 0u {
           pick(trial, thread);

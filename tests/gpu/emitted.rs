@@ -147,7 +147,7 @@ fn shaders_are_left_as_they_are() {
 }
 
 #[test]
-fn shaders_are_translated_for_every_system() {
+fn shaders_are_translated_to_every_language() {
     each_shader(|name, precision, module, info| {
         let of = |language: &str| format!("{name} {precision} in {language}");
         let mut text = String::new();

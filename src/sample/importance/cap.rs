@@ -1,6 +1,6 @@
 //! Plain draws from weighted ones.
 
-use std::{ops::Range, sync::Arc, time::Instant};
+use std::{ops::Range, sync::Arc};
 
 use rand::{Rng, RngExt};
 
@@ -124,15 +124,14 @@ impl ImportanceSampler {
 
 /// Weighted draws, and the cap that follows.
 fn pilot(law: &WeightedLaw, wanted: f64, engine: &Engine) -> Result<(Weights, Option<(f64, f64)>)> {
-    let end = engine.apart().1.halfway();
-    let is_late = || end.is_some_and(|end| Instant::now() >= end);
+    let in_time = engine.apart().1.first_half();
     let draw = |tasks: Range<usize>| {
         let is_first = tasks.start == 0;
-        let go_on = || is_first || !is_late();
+        let go_on = || is_first || in_time();
         let drawn = law.law().weigh_while((tasks, PILOT / TASKS), PILOT_SEED, engine, go_on)?;
         Ok(drawn.into_iter().map(|weighed| weighed.log).collect())
     };
-    grown(draw, law.operations(), wanted, is_late)
+    grown(draw, law.operations(), wanted, || !in_time())
 }
 
 /// Tasks of draws, twice as many every time, until they are all made or it is late; or, where they are dear, until the cap

@@ -69,7 +69,7 @@ const MOVE: f64 = 8.0;
 /// # Cost
 /// Set-up as for rejection plus one pass over A (2mn² operations); 32 bytes per item, 40 during set-up, and at most 8r for
 /// rows in other coordinates. A proposal takes 4nk operations and a move 6nk more (times the items it replaces), whatever m;
-/// another set takes about 6kr², or ckr(k+2) where c candidates of every pick estimate its weight; 2(p+1) numbers are kept
+/// another set takes about 6kr², or 2(c+2)k²r where c candidates of every pick estimate weights; 2(p+1) numbers are kept
 /// per draw.
 ///
 /// # Numerics
@@ -127,9 +127,9 @@ impl PartitionDpp {
         sweep(slots, McmcOptions::default().blocks_of(slots), self.ground().features().dims())
     }
 
-    /// Sets up Markov chains: approximate draws, for models whose exact draws take too long. Under a deadline of the engine's
-    /// watch, half of the time that the set-up leaves is spent on finding out whether moves to other sets are worthwhile; if that is
-    /// not enough, automatic chains do without them.
+    /// Sets up Markov chains: approximate draws, for models whose exact draws take too long. A pilot tells whether moves to other
+    /// sets are worthwhile. Under a deadline of the engine's watch it ends after half of the time left, and automatic chains then do
+    /// without these moves.
     ///
     /// # Errors
     /// - [`Error::NotPositive`] for no chains, or no sweeps between draws;
@@ -145,7 +145,7 @@ impl PartitionDpp {
             return Err(Error::Nothing { what: "the quota beyond the included items" });
         }
         let setup = RejectionSetup::new(self, None, engine)?;
-        let other_sets = OtherSets::new(&setup, &counts, engine)?;
+        let other_sets = OtherSets::new(&setup, &counts, options.other_sets, engine)?;
         let (rows, spectrum) = (&setup.rows, &setup.found.spectrum);
         let (features, slots) = (self.ground().features(), counts.iter().sum());
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, slots)?;
@@ -183,7 +183,7 @@ impl PartitionDpp {
         };
         let serves = |start: &Vec<u32>| chains.basis(start).is_some();
         // A weighted draw is the faster way, but may be a dead end.
-        let drawn = chains.walk.other_sets.known(engine).filter(serves);
+        let drawn = chains.walk.other_sets.known(engine)?.filter(serves);
         let known = drawn.or_else(|| start::certain(self, &counts).filter(serves));
         chains.known = known.ok_or(Error::IllConditioned { deviation: 1.0, tolerance: REFUSED })?;
         Ok(chains)
@@ -214,9 +214,9 @@ impl Chains {
 
     /// As [`start`](Chains::start), under a watch; continue with [`ChainRun::extend_watched`].
     ///
-    /// Under a deadline, first sets are chosen from the draws that half of the time left allows; burn-in ends when half of the
-    /// rest has passed, and so does the pilot run of automatic thinning. The draws get the remaining time, and therefore depend on it. [`ChainSamples::burn_in`] is the
-    /// number of sweeps made.
+    /// Under a deadline, half of the time left goes into the first sets, half of the rest into burn-in, and half of what is left
+    /// then into the pilot run of automatic thinning. The draws get the remaining time, and therefore depend on it.
+    /// [`ChainSamples::burn_in`] is the number of sweeps made.
     ///
     /// # Errors
     /// [`Error::Ended`] if the watch ends a sweep or the first sets.
@@ -236,12 +236,13 @@ impl Chains {
         &self.engine
     }
 
-    /// A chain at a random start.
+    /// A chain at a random start, for which sets are drawn as long as it is in time.
     ///
     /// # Errors
     /// [`Error::Ended`].
-    fn chain(&self, mut rng: ChaCha8Rng, watch: &Watch) -> Result<Chain> {
-        let drawn = self.walk.other_sets.start(&mut rng, watch)?.and_then(|start| self.basis(&start));
+    fn chain(&self, mut rng: ChaCha8Rng, watch: &Watch, in_time: impl Fn() -> bool) -> Result<Chain> {
+        let drawn =
+            self.walk.other_sets.start(&mut rng, watch, in_time)?.and_then(|start| self.basis(&start));
         let Some(basis) = drawn.or_else(|| self.basis(&self.known)) else {
             unreachable!("the known start served at set-up")
         };

@@ -1,9 +1,8 @@
 //! Moves to sets that do not depend on the present one.
 
-use std::time::Instant;
-
 use rand::{Rng, RngExt, seq::SliceRandom};
 
+use super::OtherSetMoves;
 use crate::{
     Error, Result,
     engine::Engine,
@@ -38,7 +37,7 @@ const SHARE: f64 = 0.2;
 /// (S, σ) → (S′, σ′) with probability min(1, w(S′, σ′) / w(S, σ))
 /// ```
 ///
-/// Where candidates estimate the traces, the candidates that were not picked move with the set. Those of the present set are drawn
+/// If candidates estimate the traces, those that were not picked move with the set. Those of the present set are drawn
 /// afresh, given its items, before every such move.
 ///
 /// # Source
@@ -56,19 +55,24 @@ pub(super) struct OtherSets {
 }
 
 impl OtherSets {
-    pub(super) fn new(setup: &RejectionSetup<'_>, counts: &[usize], engine: &Engine) -> Result<Self> {
+    pub(super) fn new(
+        setup: &RejectionSetup<'_>,
+        counts: &[usize],
+        moves: OtherSetMoves,
+        engine: &Engine,
+    ) -> Result<Self> {
         let law = WeightedLaw::new(setup, engine)?;
-        let end = engine.apart().1.halfway();
-        let go_on = || end.is_none_or(|end| Instant::now() < end);
+        let in_time = engine.apart().1.first_half();
+        let go_on = || moves != OtherSetMoves::Automatic || in_time();
         let pilot = law.law().weigh_while((0..TASKS, EACH), PILOT_SEED, engine, go_on)?;
         let logs: Vec<f64> = pilot.iter().map(|weighed| weighed.log).collect();
         // E min(1, w′/w) for a set from the law and a draw: Σ min(w_i, w_j) / (N Σ w_i).
         let pairs: Vec<f64> = logs.iter().flat_map(|a| logs.iter().map(move |b| a.min(*b))).collect();
         let log = log_sum(&pairs) - log_sum(&logs) - (logs.len() as f64).ln();
-        // A pilot that a deadline ends is too small to tell.
-        let is_known = log.is_finite() && logs.len() == TASKS * EACH;
-        let acceptance = if is_known { log.exp() } else { 0.0 };
         let amplified = pilot.iter().map(|weighed| weighed.amplification).fold(1.0, f64::max);
+        // A pilot that a deadline ends is too small to tell.
+        let is_whole = pilot.len() == TASKS * EACH;
+        let acceptance = if is_whole && log.is_finite() { log.exp() } else { 0.0 };
         let error = law.law().rounding()[0] * amplified;
         Ok(Self { law, counts: counts.to_vec(), acceptance, error })
     }
@@ -89,11 +93,15 @@ impl OtherSets {
         Err(Error::IllConditioned { deviation: self.error, tolerance: ACCURATE })
     }
 
-    /// A draw that is always the same; `None` at a dead end, and where the engine's watch ends it.
-    pub(super) fn known(&self, engine: &Engine) -> Option<Vec<u32>> {
+    /// A draw that is always the same; `None` at a dead end.
+    ///
+    /// # Errors
+    /// [`Error::Ended`] if the engine's watch ends it.
+    pub(super) fn known(&self, engine: &Engine) -> Result<Option<Vec<u32>>> {
         let (mut rng, mut scratch) = (stream(PILOT_SEED, TASKS as u64), self.scratch());
         let drawn = self.draw(&mut rng, &mut scratch, || engine.proceed().is_ok());
-        drawn.map(|(items, _)| items)
+        engine.proceed()?;
+        Ok(drawn.map(|(items, _)| items))
     }
 
     pub(super) fn scratch(&self) -> BoundedScratch {
@@ -111,15 +119,18 @@ impl OtherSets {
         log.is_finite().then(|| (self.law.by_group(scratch).concat(), log))
     }
 
-    /// One of several draws, in proportion to their weights; under a deadline, of those that half of the time left is enough for.
+    /// One of several draws, in proportion to their weights; at least one is made, and others as long as it is in time.
     ///
     /// # Errors
     /// [`Error::Ended`].
-    pub(super) fn start<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch) -> Result<Option<Vec<u32>>> {
+    pub(super) fn start<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        watch: &Watch,
+        in_time: impl Fn() -> bool,
+    ) -> Result<Option<Vec<u32>>> {
         let (mut scratch, mut attempts) = (self.scratch(), Attempts::under(watch, 0.0));
-        let end = watch.halfway();
-        let go_on = |&number: &usize| number == 0 || end.is_none_or(|end| Instant::now() < end);
-        let draws = (0..STARTS).take_while(go_on);
+        let draws = (0..STARTS).take_while(|&number| number == 0 || in_time());
         let drawn: Vec<_> = draws.filter_map(|_| self.draw(rng, &mut scratch, || attempts.go_on())).collect();
         attempts.check()?;
         let logs: Vec<f64> = drawn.iter().map(|(_, log)| *log).collect();
@@ -187,13 +198,14 @@ mod tests {
         let (features, partition) = law();
         let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [2, 1]).unwrap()).unwrap();
         let setup = RejectionSetup::new(&dpp, None, Engine::host()).unwrap();
-        let mut other_sets = OtherSets::new(&setup, &[2, 1], Engine::host()).unwrap();
+        let mut other_sets =
+            OtherSets::new(&setup, &[2, 1], OtherSetMoves::Automatic, Engine::host()).unwrap();
         assert!(other_sets.acceptance > 0.2);
         if let Some(candidates) = candidates {
             other_sets.law.estimate_traces(candidates);
         }
         let (mut rng, mut scratch) = (ChaCha8Rng::seed_from_u64(3), other_sets.scratch());
-        let mut present = other_sets.start(&mut rng, &Watch::default()).unwrap().unwrap();
+        let mut present = other_sets.start(&mut rng, &Watch::default(), || true).unwrap().unwrap();
         let (mut counts, draws) = (BTreeMap::<Vec<u32>, f64>::new(), 20_000);
         for _ in 0..draws {
             for _ in 0..8 {

@@ -1,7 +1,5 @@
 //! Runs of chains, and their draws.
 
-use std::time::Instant;
-
 use rand_chacha::ChaCha8Rng;
 
 use super::{Chains, Convergence, MoveCount, Thinning, chain::Chain};
@@ -43,8 +41,9 @@ impl<'c> ChainRun<'c> {
         generator: impl Fn(usize) -> ChaCha8Rng + Sync + Send,
         watch: &Watch,
     ) -> Result<Self> {
+        let in_time = watch.first_half();
         let begun = |number| {
-            let chain = chains.chain(generator(number), watch)?;
+            let chain = chains.chain(generator(number), watch, in_time)?;
             Ok(Record { chain, subsets: Vec::new(), values: Vec::new() })
         };
         let records = map_ordered(count, begun).into_iter().collect::<Result<_>>()?;
@@ -65,11 +64,11 @@ impl<'c> ChainRun<'c> {
         watch: &Watch,
         then: impl Fn(&Chains, &mut Record) + Sync + Send,
     ) -> Result<usize> {
-        let end = watch.halfway();
+        let in_time = watch.first_half();
         // Chains that wait for a thread must not find the time used up.
-        let round = if end.is_some() { 1 } else { most };
+        let round = if watch.has_deadline() { 1 } else { most };
         let mut done = 0;
-        while done < most && end.is_none_or(|end| Instant::now() < end) {
+        while done < most && in_time() {
             self.each(|chains, record, _| {
                 for _ in 0..round {
                     record.chain.sweep(&chains.walk, watch)?;

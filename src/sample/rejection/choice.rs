@@ -38,22 +38,6 @@ const FEW: usize = 4;
 /// … and what such a prediction may be off by, in nats.
 const MARGIN: f64 = 2.0;
 
-/// Where weighted draws have their traces from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Traces {
-    /// Gram matrices.
-    Exact,
-    /// Candidates of picks, where they take less.
-    Cheapest,
-}
-
-impl Traces {
-    /// What proposals under a bound have to have.
-    fn of_proposals(bound: Bound) -> Self {
-        if matches!(bound, Bound::Block | Bound::Sequential) { Self::Exact } else { Self::Cheapest }
-    }
-}
-
 /// A bound with its coordinates, and the predicted cost of a proposal.
 #[derive(Clone, Debug)]
 pub(in crate::sample) struct Chosen {
@@ -64,7 +48,6 @@ pub(in crate::sample) struct Chosen {
     pub(in crate::sample) log_bound: f64,
     /// Average operations of a proposal.
     pub(in crate::sample) operations: f64,
-    pub(super) traces: Traces,
 }
 
 impl Chosen {
@@ -99,8 +82,7 @@ fn costed(setup: &RejectionSetup<'_>, all: Vec<Tried>) -> Vec<Chosen> {
     let costed = |(bound, whitening, log_bound): Tried| {
         let reading = Reading::of(rows, beyond, &whitening);
         let operations = Work::new(rows, &whitening, reading, &counts).of(bound, log_bound - least);
-        let traces = Traces::of_proposals(bound);
-        Chosen { bound, whitening, reading, log_bound, operations, traces }
+        Chosen { bound, whitening, reading, log_bound, operations }
     };
     all.into_iter().map(costed).collect()
 }
@@ -235,8 +217,7 @@ pub(super) fn for_weights(setup: &RejectionSetup<'_>, engine: &Engine) -> Result
     let items = setup.rows.len();
     let chosen = |bound, whitening: Whitening, reading| {
         let operations = Work::new(&setup.rows, &whitening, reading, &counts).whole(Bound::Sequential);
-        let (log_bound, traces) = (f64::INFINITY, Traces::Cheapest);
-        Chosen { bound, whitening, reading, log_bound, operations, traces }
+        Chosen { bound, whitening, reading, log_bound: f64::INFINITY, operations }
     };
     if has_many(setup) && counts.exact().is_some() {
         // As memory is planned.
@@ -355,6 +336,5 @@ pub(super) fn of_family(
         Whitening::of(found, (scale(setup), family)).with_spectra(found, &shares, Engine::host())?;
     let tables = Tables::new(&whitening, &counts);
     let law = tables.count_law(bound, &counts, correction, &whitening.traces);
-    let traces = Traces::Exact;
-    Ok(Chosen { bound, whitening, reading, log_bound: law.log_bound(), operations: 0.0, traces })
+    Ok(Chosen { bound, whitening, reading, log_bound: law.log_bound(), operations: 0.0 })
 }

@@ -47,7 +47,6 @@ pub(super) use weighted::WeightedLaw;
 use candidate::Tables;
 use candidates::Lookahead;
 use chance::Drawn;
-use choice::Traces;
 use count_law::CountLaw;
 use elementary::ElementaryTable;
 use halving::Halves;
@@ -120,7 +119,7 @@ impl BoundedLaw {
         engine: &Engine,
     ) -> Result<Self> {
         let RejectionSetup { dpp, rows, found, correction, fill } = setup;
-        let Chosen { bound, whitening, reading, traces, .. } = chosen;
+        let Chosen { bound, whitening, reading, .. } = chosen;
         let counts = dpp.counts();
         let features = dpp.ground().features();
         let whitened = WhitenedRows::new(engine, features, rows, found, &whitening, reading)?;
@@ -132,7 +131,8 @@ impl BoundedLaw {
             |number: usize| counts.high[number] > 1 && matches!(bound, Bound::Fischer | Bound::Block);
         let groups = rows.groups().len();
         let are_many = are_many(groups, whitened.rank()) && counts.exact().is_some();
-        let may_estimate = traces == Traces::Cheapest && are_many && !(0..groups).any(by_sets);
+        let needs_matrices = matches!(bound, Bound::Block | Bound::Sequential) || (0..groups).any(by_sets);
+        let may_estimate = are_many && !needs_matrices;
         let matrices = || match reading {
             // From eigenvectors to the coordinates of the features.
             Reading::Thinned => whitening.grams(found, Some(&whitening::vectors(found))),

@@ -14,57 +14,13 @@ use crate::{
     watch::Watch,
 };
 
-/// Picks of items, one by one.
-pub(super) trait Picks {
-    /// A position of a table in proportion to weight times `keep`.
-    fn kept(&mut self, table: &ItemTable, keep: impl FnMut(u32) -> f64) -> Option<u32>;
-}
-
-/// Choices of a draw with exact counts that is weighted, and so consists of picks.
-pub(super) struct OneByOne<P>(pub(super) P);
-
-impl<P: Picks> Chance for OneByOne<P> {
-    fn coin(&mut self, _: f64) -> bool {
-        unreachable!("a weighted draw is not accepted or rejected")
-    }
-
-    fn choose(&mut self, _: impl Iterator<Item = (usize, f64)>) -> usize {
-        unreachable!("counts are exact")
-    }
-
-    fn picks(&mut self, _: &ItemTable, _: usize, _: &mut Vec<u32>) {
-        unreachable!("items are picked one by one")
-    }
-
-    fn kept(&mut self, table: &ItemTable, keep: impl FnMut(u32) -> f64) -> Option<u32> {
-        self.0.kept(table, keep)
-    }
-
-    fn subset(&mut self, _: Of<'_>, _: usize, _: &mut Vec<u32>) -> bool {
-        unreachable!("items are picked one by one")
-    }
-
-    fn kept_subset(
-        &mut self,
-        _: Of<'_>,
-        _: (usize, f64),
-        _: &mut Vec<u32>,
-        _: impl FnMut(&[u32]) -> f64,
-    ) -> bool {
-        unreachable!("items are picked one by one")
-    }
-
-    fn half(&mut self, _: &BoundedLaw, _: &Halves, _: &[usize], _: &mut Half) -> bool {
-        unreachable!("items are picked one by one")
-    }
-}
-
-/// A draw of which the picks are given, in their order; all else is up to another chance.
+/// A weighted draw of which the picks are given, in their order.
 ///
-/// Where traces are estimated, an item is given among candidates that are drawn afresh. So are those of a draw, given its items:
+/// If traces are estimated, an item is given among candidates that another chance draws. In the law of draws times their
+/// weights ŵ, the other candidates are independent of the items:
 ///
 /// ```text
-/// Pr(items, others) ŵ = det(K_S) / Π c_l! · Pr(others | items)
+/// Pr(items, others) ŵ = det(K_S) / Π c_l! · Pr(others)
 /// ```
 pub(super) struct Given<'a, C> {
     items: &'a [u32],
@@ -81,8 +37,8 @@ impl<'a, C> Given<'a, C> {
 }
 
 impl<C: Chance> Chance for Given<'_, C> {
-    fn coin(&mut self, probability: f64) -> bool {
-        self.chance.coin(probability)
+    fn coin(&mut self, _: f64) -> bool {
+        unreachable!("a weighted draw is not accepted or rejected")
     }
 
     fn goes_on(&mut self) -> bool {
@@ -111,22 +67,22 @@ impl<C: Chance> Chance for Given<'_, C> {
         Some(position)
     }
 
-    fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {
-        self.chance.subset(of, count, items)
+    fn subset(&mut self, _: Of<'_>, _: usize, _: &mut Vec<u32>) -> bool {
+        unreachable!("items are picked one by one")
     }
 
     fn kept_subset(
         &mut self,
-        of: Of<'_>,
-        size: (usize, f64),
-        items: &mut Vec<u32>,
-        keep: impl FnMut(&[u32]) -> f64,
+        _: Of<'_>,
+        _: (usize, f64),
+        _: &mut Vec<u32>,
+        _: impl FnMut(&[u32]) -> f64,
     ) -> bool {
-        self.chance.kept_subset(of, size, items, keep)
+        unreachable!("items are picked one by one")
     }
 
-    fn half(&mut self, law: &BoundedLaw, half: &Halves, groups: &[usize], drawn: &mut Half) -> bool {
-        self.chance.half(law, half, groups, drawn)
+    fn half(&mut self, _: &BoundedLaw, _: &Halves, _: &[usize], _: &mut Half) -> bool {
+        unreachable!("items are picked one by one")
     }
 }
 
@@ -160,7 +116,19 @@ impl<'w> Numbered<'w> {
     }
 }
 
-impl Picks for Numbered<'_> {
+impl Chance for Numbered<'_> {
+    fn coin(&mut self, _: f64) -> bool {
+        unreachable!("a weighted draw is not accepted or rejected")
+    }
+
+    fn choose(&mut self, _: impl Iterator<Item = (usize, f64)>) -> usize {
+        unreachable!("counts are exact")
+    }
+
+    fn picks(&mut self, _: &ItemTable, _: usize, _: &mut Vec<u32>) {
+        unreachable!("traces are exact")
+    }
+
     fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
         self.picks += 1;
         for _ in 0..NUMBERED_TRIALS {
@@ -177,6 +145,24 @@ impl Picks for Numbered<'_> {
         let attempts = &mut self.attempts;
         let keep = |position| if attempts.go_on() { keep(position) } else { 0.0 };
         chosen_of_all(table, keep, || uniform)
+    }
+
+    fn subset(&mut self, _: Of<'_>, _: usize, _: &mut Vec<u32>) -> bool {
+        unreachable!("items are picked one by one")
+    }
+
+    fn kept_subset(
+        &mut self,
+        _: Of<'_>,
+        _: (usize, f64),
+        _: &mut Vec<u32>,
+        _: impl FnMut(&[u32]) -> f64,
+    ) -> bool {
+        unreachable!("items are picked one by one")
+    }
+
+    fn half(&mut self, _: &BoundedLaw, _: &Halves, _: &[usize], _: &mut Half) -> bool {
+        unreachable!("items are picked one by one")
     }
 }
 

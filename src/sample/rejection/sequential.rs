@@ -3,12 +3,8 @@
 use faer::Mat;
 
 use super::{
-    BoundedScratch, WeightedLaw,
-    candidate::log_factorial,
-    item_table::ItemTable,
-    one_by_one::{Numbered, OneByOne},
-    outside::trace,
-    rows::RowScratch,
+    BoundedScratch, WeightedLaw, candidate::log_factorial, item_table::ItemTable, one_by_one::Numbered,
+    outside::trace, rows::RowScratch,
 };
 use crate::{
     Result,
@@ -94,11 +90,10 @@ impl SequentialDraws<'_> {
         starts
     }
 
-    fn replay(&self, numbered: Numbered<'_>, scratch: &mut BoundedScratch) -> Result<Option<Vec<u32>>> {
-        let mut picks = OneByOne(numbered);
-        let log = self.law.law.log_weight(&mut picks, &mut scratch.buffers);
-        picks.0.check()?;
-        let kept = log > f64::NEG_INFINITY && picks.0.is_kept((log - self.log_cap).exp());
+    fn replay(&self, mut numbered: Numbered<'_>, scratch: &mut BoundedScratch) -> Result<Option<Vec<u32>>> {
+        let log = self.law.law.log_weight(&mut numbered, &mut scratch.buffers);
+        numbered.check()?;
+        let kept = log > f64::NEG_INFINITY && numbered.is_kept((log - self.log_cap).exp());
         Ok(kept.then(|| scratch.items().to_vec()))
     }
 }

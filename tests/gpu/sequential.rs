@@ -197,7 +197,7 @@ fn planted_faults_are_noticed() {
             "drawn_entry(words.x, words.y, pick.y - 1u, pick.z)",
         ),
         ("TRIALS + number + trial, draw", "TRIALS + number, draw"),
-        ("tried += min(used + 1u, AT_ONCE);", "tried += AT_ONCE;"),
+        ("tried += min(trials.rejected + 1u, AT_ONCE);", "tried += AT_ONCE;"),
         (
             "unit_rows[position * parameters.pitch + j]",
             "unit_rows[(pick_first(t) + trial) * parameters.pitch + j]",

@@ -164,7 +164,7 @@ impl PartitionDpp {
     #[must_use]
     pub fn chains_memory_plan(&self) -> MemoryPlan {
         let mut memory = self.spectral_memory(Projection::default());
-        // Weighted draws need Gram matrices only where these replace the rows of the set-up.
+        // Where the set-up keeps rows in place of Gram matrices, weighted draws estimate traces and need none.
         self.add_bounded(&mut memory, Bound::Hadamard);
         memory.add("what chains propose", 16 * self.rows().len() as u64);
         memory

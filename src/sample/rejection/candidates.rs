@@ -1,6 +1,6 @@
 //! Weighted draws whose traces are estimated, where there are too many Gram matrices to read.
 
-use super::{BoundedLaw, chance::Chance, proposal::Buffers};
+use super::{BoundedLaw, chance::Picks, proposal::Buffers};
 use crate::{Result, engine::Engine};
 
 /// Candidates of all picks that are looked at together, and the most of such picks.
@@ -78,7 +78,7 @@ impl BoundedLaw {
     pub(super) fn among_candidates(
         &self,
         lookahead: Lookahead,
-        chance: &mut impl Chance,
+        chance: &mut impl Picks,
         buffers: &mut Buffers,
     ) -> f64 {
         let (mut groups, mut log) = (Vec::new(), 0.0);
@@ -101,7 +101,7 @@ impl BoundedLaw {
         &self,
         groups: &[usize],
         candidates: usize,
-        chance: &mut impl Chance,
+        chance: &mut impl Picks,
         buffers: &mut Buffers,
     ) -> f64 {
         let Buffers { items, span, positions, rows, outside_span, scratch, amplification, spread, .. } =

@@ -26,16 +26,8 @@ pub(super) struct Of<'l> {
     pub(super) law: &'l PartLaw,
 }
 
-/// The random choices of a proposal. Tests go through all of them instead of drawing.
-pub(super) trait Chance {
-    /// True with this probability.
-    fn coin(&mut self, probability: f64) -> bool;
-
-    /// True with the probability that `exact` computes; the ratio of two distances decides where rounding cannot.
-    fn coin_near(&mut self, _ratio: [Distance; 2], exact: impl FnOnce() -> f64) -> bool {
-        self.coin(exact())
-    }
-
+/// The random choices of picks, item by item. Tests go through all of them instead of drawing.
+pub(super) trait Picks {
     /// Whether a draw goes on.
     fn goes_on(&mut self) -> bool {
         true
@@ -49,6 +41,17 @@ pub(super) trait Chance {
 
     /// … and one in proportion to weight times `keep`, which is at most 1.
     fn kept(&mut self, table: &ItemTable, keep: impl FnMut(u32) -> f64) -> Option<u32>;
+}
+
+/// Those of a proposal that is accepted or rejected, and may consist of whole sets.
+pub(super) trait Chance: Picks {
+    /// True with this probability.
+    fn coin(&mut self, probability: f64) -> bool;
+
+    /// True with the probability that `exact` computes; the ratio of two distances decides where rounding cannot.
+    fn coin_near(&mut self, _ratio: [Distance; 2], exact: impl FnOnce() -> f64) -> bool {
+        self.coin(exact())
+    }
 
     /// Items of a group by its k-DPP, …
     fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool;
@@ -119,18 +122,7 @@ fn most(expected: f64) -> u64 {
     (PATIENCE * (1.0 + expected.recip())) as u64
 }
 
-impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
-    #[inline]
-    fn coin(&mut self, probability: f64) -> bool {
-        probability >= 1.0 || self.rng.random::<f64>() < probability
-    }
-
-    #[inline]
-    fn coin_near(&mut self, [distance, of]: [Distance; 2], exact: impl FnOnce() -> f64) -> bool {
-        let uniform = self.rng.random::<f64>();
-        distance.is_above(uniform, of).unwrap_or_else(|| uniform < exact())
-    }
-
+impl<R: Rng + ?Sized, G: FnMut() -> bool> Picks for Drawn<'_, R, G> {
     fn goes_on(&mut self) -> bool {
         (self.go_on)()
     }
@@ -161,6 +153,19 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
         let Self { rng, go_on, .. } = self;
         let keep = |position| if go_on() { keep(position) } else { 0.0 };
         chosen_of_all(table, keep, || rng.random::<f64>())
+    }
+}
+
+impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
+    #[inline]
+    fn coin(&mut self, probability: f64) -> bool {
+        probability >= 1.0 || self.rng.random::<f64>() < probability
+    }
+
+    #[inline]
+    fn coin_near(&mut self, [distance, of]: [Distance; 2], exact: impl FnOnce() -> f64) -> bool {
+        let uniform = self.rng.random::<f64>();
+        distance.is_above(uniform, of).unwrap_or_else(|| uniform < exact())
     }
 
     fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {

@@ -1,10 +1,7 @@
 //! Choices of sequential draws other than by a generator.
 
 use super::{
-    BoundedLaw,
-    chance::{Chance, Of, chosen_of_all},
-    halves::Half,
-    halving::Halves,
+    chance::{Picks, chosen_of_all},
     item_table::ItemTable,
 };
 use crate::{
@@ -36,11 +33,7 @@ impl<'a, C> Given<'a, C> {
     }
 }
 
-impl<C: Chance> Chance for Given<'_, C> {
-    fn coin(&mut self, _: f64) -> bool {
-        unreachable!("a weighted draw is not accepted or rejected")
-    }
-
+impl<C: Picks> Picks for Given<'_, C> {
     fn goes_on(&mut self) -> bool {
         self.chance.goes_on()
     }
@@ -65,24 +58,6 @@ impl<C: Chance> Chance for Given<'_, C> {
         self.picked += 1;
         keep(position);
         Some(position)
-    }
-
-    fn subset(&mut self, _: Of<'_>, _: usize, _: &mut Vec<u32>) -> bool {
-        unreachable!("items are picked one by one")
-    }
-
-    fn kept_subset(
-        &mut self,
-        _: Of<'_>,
-        _: (usize, f64),
-        _: &mut Vec<u32>,
-        _: impl FnMut(&[u32]) -> f64,
-    ) -> bool {
-        unreachable!("items are picked one by one")
-    }
-
-    fn half(&mut self, _: &BoundedLaw, _: &Halves, _: &[usize], _: &mut Half) -> bool {
-        unreachable!("items are picked one by one")
     }
 }
 
@@ -116,11 +91,7 @@ impl<'w> Numbered<'w> {
     }
 }
 
-impl Chance for Numbered<'_> {
-    fn coin(&mut self, _: f64) -> bool {
-        unreachable!("a weighted draw is not accepted or rejected")
-    }
-
+impl Picks for Numbered<'_> {
     fn choose(&mut self, _: impl Iterator<Item = (usize, f64)>) -> usize {
         unreachable!("counts are exact")
     }
@@ -145,24 +116,6 @@ impl Chance for Numbered<'_> {
         let attempts = &mut self.attempts;
         let keep = |position| if attempts.go_on() { keep(position) } else { 0.0 };
         chosen_of_all(table, keep, || uniform)
-    }
-
-    fn subset(&mut self, _: Of<'_>, _: usize, _: &mut Vec<u32>) -> bool {
-        unreachable!("items are picked one by one")
-    }
-
-    fn kept_subset(
-        &mut self,
-        _: Of<'_>,
-        _: (usize, f64),
-        _: &mut Vec<u32>,
-        _: impl FnMut(&[u32]) -> f64,
-    ) -> bool {
-        unreachable!("items are picked one by one")
-    }
-
-    fn half(&mut self, _: &BoundedLaw, _: &Halves, _: &[usize], _: &mut Half) -> bool {
-        unreachable!("items are picked one by one")
     }
 }
 

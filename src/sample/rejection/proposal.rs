@@ -1,6 +1,12 @@
 //! One proposal, and whether it is accepted.
 
-use super::{Bound, BoundedLaw, chance::Chance, halves::Half, outside::Outside, rows::RowScratch};
+use super::{
+    Bound, BoundedLaw,
+    chance::{Chance, Picks},
+    halves::Half,
+    outside::Outside,
+    rows::RowScratch,
+};
 use crate::linalg::{residuals::Residuals, span::Span};
 
 /// Buffers of one draw, reused over its proposals.
@@ -121,7 +127,7 @@ impl BoundedLaw {
     /// ```
     ///
     /// or whatever `admit` makes of the trace after t items.
-    pub(super) fn one_by_one<C: Chance>(
+    pub(super) fn one_by_one<C: Picks>(
         &self,
         group: usize,
         count: usize,

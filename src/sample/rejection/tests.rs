@@ -7,7 +7,7 @@ mod weighted;
 use std::collections::BTreeMap;
 
 use super::{
-    chance::{Chance, Of},
+    chance::{Chance, Of, Picks},
     choice::of_family,
     halves::Half,
     item_table::ItemTable,
@@ -66,13 +66,7 @@ impl Paths {
     }
 }
 
-impl Chance for Paths {
-    fn coin(&mut self, probability: f64) -> bool {
-        assert!(probability <= 1.0 + 1e-12, "a bound is exceeded: {probability}");
-        let p = probability.clamp(0.0, 1.0);
-        self.take(&[p, 1.0 - p]) == 0
-    }
-
+impl Picks for Paths {
     fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize {
         let (numbers, probabilities): (Vec<usize>, Vec<f64>) =
             probabilities.filter(|(_, p)| *p > 0.0).unzip();
@@ -90,6 +84,14 @@ impl Chance for Paths {
         let sum: f64 = kept.iter().sum();
         let probabilities: Vec<f64> = kept.iter().map(|kept| kept / sum).collect();
         (sum > 0.0).then(|| self.take(&probabilities).try_into().unwrap())
+    }
+}
+
+impl Chance for Paths {
+    fn coin(&mut self, probability: f64) -> bool {
+        assert!(probability <= 1.0 + 1e-12, "a bound is exceeded: {probability}");
+        let p = probability.clamp(0.0, 1.0);
+        self.take(&[p, 1.0 - p]) == 0
     }
 
     fn subset(&mut self, Of { group, .. }: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {

@@ -12,7 +12,7 @@ use super::{
     BoundedLaw, BoundedScratch, RejectionSetup,
     candidate::{log_factorial, typical},
     candidates::Lookahead,
-    chance::{Chance, Drawn},
+    chance::{Drawn, Picks},
     choice::{self, operations_with_candidates},
     count_law::CountLaw,
     one_by_one::Given,
@@ -284,7 +284,7 @@ impl BoundedLaw {
     }
 
     /// ln of the weight of one sequential draw, whose items are in the buffers.
-    pub(super) fn log_weight(&self, chance: &mut impl Chance, buffers: &mut Buffers) -> f64 {
+    pub(super) fn log_weight(&self, chance: &mut impl Picks, buffers: &mut Buffers) -> f64 {
         buffers.clear(self.rows.rank());
         let log = match self.lookahead {
             Some(lookahead) => self.among_candidates(lookahead, chance, buffers),
@@ -297,7 +297,7 @@ impl BoundedLaw {
     }
 
     /// Picks items in proportion to what they have outside the span, with exact traces.
-    fn among_all(&self, chance: &mut impl Chance, buffers: &mut Buffers) -> f64 {
+    fn among_all(&self, chance: &mut impl Picks, buffers: &mut Buffers) -> f64 {
         let (mut t, mut log) = (0, 0.0);
         for place in 0..self.counts.order().len() {
             let (group, count) = self.choose_count(place, t, chance, &mut log);
@@ -319,7 +319,7 @@ impl BoundedLaw {
         &self,
         place: usize,
         t: usize,
-        chance: &mut impl Chance,
+        chance: &mut impl Picks,
         log: &mut f64,
     ) -> (usize, usize) {
         let group = self.counts.order()[place];

@@ -124,6 +124,20 @@ struct Deciding<'r> {
     decisions: [usize; 2],
 }
 
+impl Picks for Deciding<'_> {
+    fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>) {
+        self.drawn.picks(table, count, picks);
+    }
+
+    fn choose(&mut self, _: impl Iterator<Item = (usize, f64)>) -> usize {
+        unreachable!()
+    }
+
+    fn kept(&mut self, _: &ItemTable, _: impl FnMut(u32) -> f64) -> Option<u32> {
+        unreachable!()
+    }
+}
+
 impl Chance for Deciding<'_> {
     fn coin(&mut self, probability: f64) -> bool {
         self.drawn.coin(probability)
@@ -139,10 +153,6 @@ impl Chance for Deciding<'_> {
         })
     }
 
-    fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>) {
-        self.drawn.picks(table, count, picks);
-    }
-
     fn half(&mut self, law: &BoundedLaw, half: &Halves, groups: &[usize], drawn: &mut Half) -> bool {
         loop {
             drawn.clear(law.rows.rank(), law.picks.len());
@@ -150,14 +160,6 @@ impl Chance for Deciding<'_> {
                 return true;
             }
         }
-    }
-
-    fn choose(&mut self, _: impl Iterator<Item = (usize, f64)>) -> usize {
-        unreachable!()
-    }
-
-    fn kept(&mut self, _: &ItemTable, _: impl FnMut(u32) -> f64) -> Option<u32> {
-        unreachable!()
     }
 
     fn subset(&mut self, _: Of<'_>, _: usize, _: &mut Vec<u32>) -> bool {

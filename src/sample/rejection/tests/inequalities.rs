@@ -59,11 +59,7 @@ impl Uniform {
     }
 }
 
-impl Chance for Uniform {
-    fn coin(&mut self, probability: f64) -> bool {
-        self.see(probability)
-    }
-
+impl Picks for Uniform {
     fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize {
         let possible: Vec<usize> =
             probabilities.filter(|(_, p)| *p > 0.0).map(|(number, _)| number).collect();
@@ -86,6 +82,12 @@ impl Chance for Uniform {
         self.kept /= cut;
         let factor = keep(position);
         self.see(factor).then_some(position)
+    }
+}
+
+impl Chance for Uniform {
+    fn coin(&mut self, probability: f64) -> bool {
+        self.see(probability)
     }
 
     fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {

@@ -129,7 +129,7 @@ fn estimated_traces_keep_the_law() {
     assert!(tried >= 8 && told > 0.5, "{tried} laws, an effective share of {told} at best");
 }
 
-/// The items of a draw given, Σ_others Pr(others | items) / ŵ = Pr(items) / Σ_others Pr(items, others) ŵ.
+/// Given the items of a draw, Σ_others Pr(others | items) / ŵ = Pr(items) / Σ_others Pr(items, others) ŵ.
 #[test]
 fn given_items_lie_among_candidates_as_drawn_ones() {
     let mut tried = 0;

@@ -63,13 +63,12 @@ impl Law {
 
     /// Makes many draws on the engine's device, if it can; returns the error that this adds.
     pub(super) fn make_batches_on(&mut self, engine: &Engine) -> f64 {
-        let law = match self {
-            Law::Capped(law) => return law.make_batches_on(engine),
-            Law::Spectral(law) => Some(law),
-            Law::Rejection(law) => law.by_eigenvectors_mut(),
-            _ => None,
-        };
-        law.map_or(0.0, |law| law.make_batches_on(engine))
+        match self {
+            Law::Capped(law) => law.make_batches_on(engine),
+            Law::Spectral(law) => law.make_batches_on(engine),
+            Law::Rejection(law) => law.make_batches_on(engine),
+            _ => 0.0,
+        }
     }
 
     /// The law with the device that makes many draws.
@@ -77,7 +76,7 @@ impl Law {
         match self {
             Law::Capped(law) => law.batched(),
             Law::Spectral(law) => law.batched(),
-            Law::Rejection(law) => law.by_eigenvectors()?.batched(),
+            Law::Rejection(law) => law.batched(),
             _ => None,
         }
     }

@@ -23,6 +23,7 @@ mod device;
 mod emitted;
 mod exchanges;
 mod faults;
+mod independent;
 mod indices;
 mod interpolation;
 mod proposals;

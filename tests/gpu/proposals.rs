@@ -31,23 +31,26 @@ use partition_dpp::{
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 
-/// Items, features, parts, and items of each; all tilted proposals.
-struct Problem {
-    name: &'static str,
-    features: Features,
-    labels: Vec<usize>,
-    quota: Vec<usize>,
-    draws: u64,
+/// Items, features, parts, and items of each; draws by proposals of one kind.
+#[derive(Clone)]
+pub(crate) struct Problem {
+    pub(crate) name: &'static str,
+    pub(crate) features: Features,
+    pub(crate) labels: Vec<usize>,
+    pub(crate) quota: Vec<usize>,
+    pub(crate) draws: u64,
+    pub(crate) options: SamplerOptions,
 }
 
-fn problem(name: &'static str, items: usize, dims: usize, quota: &[usize], draws: u64) -> Problem {
+/// Of tilted proposals.
+pub(crate) fn problem(name: &'static str, items: usize, dims: usize, quota: &[usize], draws: u64) -> Problem {
     let values = normals(items * dims, 11);
     let features = Features::from_rows(items, dims, values).unwrap();
     let labels = (0..items).map(|i| i % quota.len()).collect();
-    Problem { name, features, labels, quota: quota.to_vec(), draws }
+    Problem { name, features, labels, quota: quota.to_vec(), draws, options: tilted() }
 }
 
-fn problems() -> Vec<Problem> {
+pub(crate) fn problems() -> Vec<Problem> {
     let mut problems = vec![
         problem("small", 60, 6, &[1, 2], 500),
         problem("one item", 100, 5, &[1], 200),
@@ -67,6 +70,7 @@ fn problems() -> Vec<Problem> {
         labels: (0..items).map(|i| i % 2).collect(),
         quota: vec![3, 2],
         draws: 300,
+        options: tilted(),
     });
     problems
 }
@@ -76,20 +80,20 @@ fn tilted() -> SamplerOptions {
 }
 
 impl Problem {
-    fn sampled<T>(&self, engine: &Engine, with: impl FnOnce(&Sampler) -> T) -> T {
+    pub(crate) fn sampled<T>(&self, engine: &Engine, with: impl FnOnce(&Sampler) -> T) -> T {
         let partition = Partition::from_labels(&self.labels).unwrap();
         let quota = Quota::new(&partition, &self.quota).unwrap();
         let dpp = PartitionDpp::new(&self.features, &partition, &quota).unwrap();
-        with(&dpp.sampler(tilted(), engine).unwrap())
+        with(&dpp.sampler(self.options, engine).unwrap())
     }
 
     /// Draws on a device, with their numbers of proposals, and the proposals that the host made.
-    fn draws(&self, engine: &Engine) -> (Vec<Subset>, u64, [u64; 2]) {
+    pub(crate) fn draws(&self, engine: &Engine) -> (Vec<Subset>, u64, [u64; 2]) {
         self.sampled(engine, |sampler| drawn(sampler, self.draws))
     }
 
     /// The same draws by the host, after the device has failed.
-    fn draws_of_host(&self, precision: Precision) -> (Vec<Subset>, u64) {
+    pub(crate) fn draws_of_host(&self, precision: Precision) -> (Vec<Subset>, u64) {
         let gpu = gpu(precision).unwrap();
         self.sampled(&gpu.engine(), |sampler| drawn_by_host(&gpu, sampler, self.draws))
     }
@@ -111,12 +115,12 @@ pub(crate) fn drawn_by_host(gpu: &Gpu, sampler: &Sampler, draws: u64) -> (Vec<Su
 }
 
 /// The share of proposals that are left to the host, at most.
-fn replays(precision: Precision) -> f64 {
+pub(crate) fn replays(precision: Precision) -> f64 {
     if precision == Precision::F32 { 0.05 } else { 1e-3 }
 }
 
 /// Asserts that a device draws what the host does, and leaves no more than this share of the proposals to it.
-fn conform(gpu: &Gpu, problems: &[Problem], most_replayed: f64) {
+pub(crate) fn conform(gpu: &Gpu, problems: &[Problem], most_replayed: f64) {
     let precision = gpu.engine().info().precision;
     for problem in problems {
         let (found, proposals, [made, replayed]) = problem.draws(&gpu.engine());

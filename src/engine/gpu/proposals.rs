@@ -4,6 +4,7 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
+    item_proposals::DeviceItems,
     pace::Load,
     sequential_draws::DeviceDraws,
     shaders::Shader,
@@ -13,8 +14,8 @@ use super::{
 use crate::{
     Error, Result,
     engine::proposals::{
-        Found, Proposal, ProposalDevice, ProposalShape, ProposalTables, Proposer, SequentialTables, Verdict,
-        Wave,
+        Found, ItemTables, Proposal, ProposalDevice, ProposalShape, ProposalTables, Proposer,
+        SequentialTables, Verdict, Wave,
     },
     error::DeviceProblem,
     parallel::{map_in_tasks, map_ordered},
@@ -95,6 +96,14 @@ impl ProposalDevice for Gpu {
 
     fn prepare_sequential(&self, tables: &SequentialTables<'_>) -> Result<Box<dyn Proposer>> {
         self.with_room(WHAT, || Ok(Box::new(DeviceDraws::new(self, tables)?) as Box<dyn Proposer>))
+    }
+
+    fn takes_items(&self, shape: &ProposalShape) -> bool {
+        DeviceItems::fit(self.context(), shape)
+    }
+
+    fn prepare_items(&self, tables: &ItemTables<'_>) -> Result<Box<dyn Proposer>> {
+        self.with_room(WHAT, || Ok(Box::new(DeviceItems::new(self, tables)?) as Box<dyn Proposer>))
     }
 }
 

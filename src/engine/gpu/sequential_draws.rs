@@ -1,21 +1,18 @@
 //! Batches of sequential draws, one workgroup each.
 
-use std::ops::Range;
-
 use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
     pace::Load,
-    proposals::{LARGEST, OVERHEAD, TURNS, found, impossible, unit, upload_rows, upload_words},
+    part_trials::PartTrials,
+    proposals::{LARGEST, OVERHEAD, TURNS, found, unit, upload_rows, upload_words},
     shaders::Shader,
     words,
 };
 use crate::{
     Result,
-    engine::proposals::{
-        Found, NUMBERED_TRIALS, Proposal, ProposalShape, Proposer, SequentialTables, Verdict, Wave,
-    },
+    engine::proposals::{Found, NUMBERED_TRIALS, ProposalShape, Proposer, SequentialTables, Wave},
 };
 
 /// The most picks, the most values of a row, and the most values of all directions, as workgroup memory holds them.
@@ -35,8 +32,7 @@ pub(super) struct DeviceDraws {
     gpu: Gpu,
     shape: ProposalShape,
     rounds: u32,
-    /// The positions that every pick is from.
-    ranges: Vec<Range<u32>>,
+    trials: PartTrials,
     entries: Lease,
     rows: Lease,
     grams: Lease,
@@ -82,18 +78,7 @@ impl DeviceDraws {
     pub(super) fn new(gpu: &Gpu, tables: &SequentialTables<'_>) -> Result<Self> {
         let (context, shape) = (gpu.context(), tables.shape);
         let pitch = pitch(&shape);
-        let (mut entries, mut parts, mut start) = (Vec::new(), Vec::new(), 0);
-        for (number, table) in tables.trials.iter().enumerate() {
-            let (own, capacity) = table.entries();
-            entries.extend(own);
-            parts.push([start, words(table.len() + 1), capacity, words(number)]);
-            start += words(table.len());
-        }
-        let picks: Vec<u32> = tables.picks.iter().flat_map(|&part| parts[part]).collect();
-        let range = |&part: &usize| {
-            let [start, length, ..]: [u32; 4] = parts[part];
-            start..start + length - 1
-        };
+        let trials = PartTrials::new(tables.trials, tables.picks);
         let mut grams = vec![0.0; shape.parts * pitch * pitch];
         for (out, gram) in grams.chunks_exact_mut(pitch * pitch).zip(tables.grams) {
             for (out, column) in out.chunks_exact_mut(pitch).zip(gram.chunks_exact(shape.rank)) {
@@ -112,12 +97,12 @@ impl DeviceDraws {
             gpu: gpu.clone(),
             shape,
             rounds: words(rounds(&shape)),
-            ranges: tables.picks.iter().map(range).collect(),
-            entries: upload_words(context, &entries),
+            entries: upload_words(context, &trials.entries),
             rows: upload_rows(context, shape.items, pitch, &unit_row)?,
             grams: upload(context, &grams)?,
-            picks: upload_words(context, &picks),
+            picks: upload_words(context, trials.picks.as_flattened()),
             scales: upload(context, &scales)?,
+            trials,
         })
     }
 
@@ -148,7 +133,7 @@ impl Proposer for DeviceDraws {
     fn propose(&self, wave: &Wave) -> Result<Found> {
         let context = self.gpu.context();
         let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
-        let found = found(context, wave, &self.shape, |work, found, slots| {
+        self.trials.checked(found(context, wave, &self.shape, |work, found, slots| {
             context.dispatch(
                 work,
                 Shader::SequentialDraws,
@@ -175,12 +160,6 @@ impl Proposer for DeviceDraws {
                 ],
                 self.load(context, wave.count),
             )
-        })?;
-        let is_of_its_part = |(position, range): (&u32, &Range<u32>)| range.contains(position);
-        let is_possible = |proposal: &Proposal| match &proposal.verdict {
-            Verdict::Accepted(positions) => positions.iter().zip(&self.ranges).all(is_of_its_part),
-            Verdict::Undecided => true,
-        };
-        if found.proposals.iter().all(is_possible) { Ok(found) } else { Err(impossible()) }
+        })?)
     }
 }

@@ -123,6 +123,8 @@ shaders! {
     Proposals "proposals" Own ["philox", "alias", "trials", "record", "proposals"] 3636 reals 368 words,
     SmallProposals "small_proposals" Own ["philox", "alias", "trials", "record", "proposals"] 1296 reals 308 words,
     SequentialDraws "sequential_draws" Own ["philox", "alias", "basis", "row_trials", "draw_weights", "record"] 3738 reals 59 words,
+    GatherPicks "gather_picks" Rows ["philox", "alias"] 0 reals 8 words,
+    ItemProposals "item_proposals" Own ["philox", "alias", "record"] 2632 reals 37 words,
     Slates "slates" Rows ["rows", "leading", "orthonormal"] 3074 reals 772 words,
     SwapGains "swap_gains" Rows ["leading"] 3072 reals 512 words,
     ChooseSwap "choose_swap" Own ["leading"] 514 reals 514 words,

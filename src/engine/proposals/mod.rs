@@ -1,4 +1,5 @@
-//! Batches of proposals, of a projection DPP or item after item, whose random numbers are functions of the proposal's number.
+//! Batches of proposals, of a projection DPP, item after item, or of independent items, whose random numbers are functions of
+//! the proposal's number.
 //!
 //! A device that makes them is an accelerator only: it answers what the host, in f64, would find for the same numbers,
 //! and leaves to the host what it cannot tell.
@@ -13,7 +14,7 @@ pub(crate) use philox::random_words;
 pub(crate) use words::{Coin, NUMBERED_TRIALS, Stream, Trial};
 
 use self::alias::AliasTable;
-use crate::Result;
+use crate::{Features, Result};
 
 /// A device that can make proposals.
 pub trait ProposalDevice: fmt::Debug + Send + Sync {
@@ -34,6 +35,15 @@ pub trait ProposalDevice: fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of the device.
     fn prepare_sequential(&self, tables: &SequentialTables<'_>) -> Result<Box<dyn Proposer>>;
+
+    /// Whether proposals of independent items of this shape fit.
+    fn takes_items(&self, shape: &ProposalShape) -> bool;
+
+    /// Uploads their tables.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn prepare_items(&self, tables: &ItemTables<'_>) -> Result<Box<dyn Proposer>>;
 }
 
 /// Tables on a device.
@@ -107,6 +117,26 @@ pub struct SequentialTables<'t> {
 impl fmt::Debug for SequentialTables<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SequentialTables").field("shape", &self.shape).finish_non_exhaustive()
+    }
+}
+
+/// What proposals of independent items are made from: an item of one part after another in proportion to its weight in
+/// `trials`. A proposal is kept with probability det(M Mᵀ), M the rows f_i a_i of its items.
+pub struct ItemTables<'t> {
+    pub(crate) shape: ProposalShape,
+    /// The rows a_i, r values each.
+    pub(crate) features: &'t Features,
+    /// The items of every part, by position.
+    pub(crate) trials: &'t [&'t AliasTable],
+    /// The part of every pick.
+    pub(crate) picks: &'t [usize],
+    /// f_i at every position, counted over all parts.
+    pub(crate) factors: &'t [f64],
+}
+
+impl fmt::Debug for ItemTables<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ItemTables").field("shape", &self.shape).finish_non_exhaustive()
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::AtomicU32};
 
 use super::*;
 use crate::{
-    engine::proposals::{Coin, ProposalShape, ProposalTables, SequentialTables},
+    engine::proposals::{Coin, ItemTables, ProposalShape, ProposalTables, SequentialTables},
     error::DeviceProblem,
 };
 
@@ -28,6 +28,14 @@ impl ProposalDevice for Idle {
     }
 
     fn prepare_sequential(&self, _: &SequentialTables<'_>) -> Result<Box<dyn Proposer>> {
+        unreachable!("coins have no tables")
+    }
+
+    fn takes_items(&self, _: &ProposalShape) -> bool {
+        true
+    }
+
+    fn prepare_items(&self, _: &ItemTables<'_>) -> Result<Box<dyn Proposer>> {
         unreachable!("coins have no tables")
     }
 }

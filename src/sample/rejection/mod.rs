@@ -13,6 +13,7 @@ mod elementary;
 mod halves;
 mod halving;
 mod inclusion;
+mod independent;
 mod item_table;
 mod one_by_one;
 mod outside;
@@ -57,6 +58,7 @@ use whitening::Whitening;
 
 use super::{
     Attempts, Projection,
+    batches::{Batched, Batches},
     pool::{Pool, Reused},
 };
 use crate::{
@@ -92,6 +94,10 @@ pub(crate) struct BoundedLaw {
     correction: Correction,
     /// What proposals are filled up with.
     fill: Option<Arc<Fill>>,
+    /// Whether rows are those beyond included ones.
+    is_beyond: bool,
+    /// The device that makes many draws.
+    batches: Option<Batches>,
     /// Total variation error of the law from rounding in a factor of the acceptance near 1, and in draws from parts.
     rounding: [f64; 2],
     pool: Pool<BoundedScratch>,
@@ -173,6 +179,8 @@ impl BoundedLaw {
             log_products,
             correction,
             fill,
+            is_beyond: dpp.ground().beyond().is_some(),
+            batches: None,
             rounding,
             pool: Pool::new(),
         };
@@ -196,6 +204,19 @@ impl BoundedLaw {
     /// Total variation error of the law from rounding in a factor of the acceptance near 1, and in draws from parts.
     pub(super) fn rounding(&self) -> [f64; 2] {
         self.rounding
+    }
+
+    /// Makes many draws on the engine's device, if it has one that takes the proposals. Returns the error that this adds to the
+    /// law, whose acceptance is at least this.
+    pub(super) fn make_batches_on(&mut self, engine: &Engine, acceptance: f64) -> f64 {
+        self.batches = self.independent().and_then(|items| Batches::on(engine, &items, acceptance));
+        self.batched(acceptance).map_or(0.0, |batched| batched.error())
+    }
+
+    /// The law with the device that makes many draws.
+    pub(super) fn batched(&self, acceptance_bound: f64) -> Option<Batched<'_>> {
+        let (batches, items) = (self.batches.as_ref()?, self.independent()?);
+        Some(Batched { batches, proposals: Box::new(items), acceptance_bound })
     }
 
     /// Draws proposals until one is accepted.

@@ -160,6 +160,15 @@ impl WhitenedRows {
         Ok(Self { features: features.clone(), weights, rank, source, tables, starts, units: Vec::new() })
     }
 
+    pub(super) fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// √y_l s_l q_i of an item of a group.
+    pub(super) fn weight(&self, group: usize, item: u32) -> f64 {
+        self.weights[group] * self.features.weight(item as usize)
+    }
+
     pub(super) fn table(&self, group: usize) -> &ItemTable {
         &self.tables[group]
     }

@@ -14,6 +14,7 @@ use crate::{
     polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
     sample::{
         Attempts, SamplerOptions, acceptance,
+        batches::Batched,
         spectral::{self, SpectralLaw},
     },
 };
@@ -118,14 +119,20 @@ impl Rejection {
         self.tilt.as_deref()
     }
 
-    /// The law by eigenvectors, if that is used.
-    pub(in crate::sample) fn by_eigenvectors(&self) -> Option<&SpectralLaw> {
-        if let Way::Tilted(law) = &self.way { Some(law) } else { None }
+    /// Makes many draws on the engine's device, if it can; returns the error that this adds.
+    pub(in crate::sample) fn make_batches_on(&mut self, engine: &Engine) -> f64 {
+        match &mut self.way {
+            Way::Tilted(law) => law.make_batches_on(engine),
+            Way::Bounded(law) => law.make_batches_on(engine, self.acceptance_bound),
+        }
     }
 
-    /// The same, to be changed.
-    pub(in crate::sample) fn by_eigenvectors_mut(&mut self) -> Option<&mut SpectralLaw> {
-        if let Way::Tilted(law) = &mut self.way { Some(law) } else { None }
+    /// The law with the device that makes many draws.
+    pub(in crate::sample) fn batched(&self) -> Option<Batched<'_>> {
+        match &self.way {
+            Way::Tilted(law) => law.batched(),
+            Way::Bounded(law) => law.batched(self.acceptance_bound),
+        }
     }
 
     /// ln W. Z is W times the acceptance, and with halves also times the acceptance of each half.

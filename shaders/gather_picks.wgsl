@@ -1,0 +1,70 @@
+// The rows of independent picks, 64 / LANES picks per workgroup: an item of the pick's part in proportion to its weight.
+//
+// trial_entries: shares of its own, and alias, of every position of a part and of its null entry, part after part; picks: first
+// position, entries, shares of an entry and number of the part of every pick; table: the stored row of every position;
+// factors: what that is multiplied by; images: the rows of all picks, of which a dispatch writes those that are in its chunk;
+// positions: those picked, NOBODY for the null entry.
+
+struct Parameters {
+  start: u32, tiles: u32, quads: u32, reading: u32,
+  count: u32, first: u32, block_low: u32, block_high: u32, seed_low: u32, seed_high: u32,
+  // The size of a proposal, the first row of the chunk, and its number of rows.
+  size: u32, before: u32, rows: u32,
+}
+
+@group(0) @binding(0) var<uniform> parameters: Parameters;
+@group(0) @binding(4) var<storage, read> trial_entries: array<vec2<u32>>;
+@group(0) @binding(5) var<storage, read> picks: array<vec4<u32>>;
+@group(0) @binding(6) var<storage, read_write> images: array<real4>;
+@group(0) @binding(7) var<storage, read_write> positions: array<u32>;
+
+// Where the counters of trials begin.
+const TRIALS: u32 = 0x80000000u;
+const NOBODY: u32 = 0xffffffffu;
+// Threads that share a row.
+const LANES: u32 = 8u;
+
+var<workgroup> sh_positions: array<u32, 8>;
+
+// The position of a pick of a proposal.
+fn drawn(proposal: u32, t: u32) -> u32 {
+  let p = parameters;
+  let pick = picks[t];
+  let counter = vec4<u32>(TRIALS + t, proposal, p.block_low, p.block_high);
+  let words = random_words(counter, vec2<u32>(p.seed_low, p.seed_high));
+  let entry = drawn_entry(words.x, words.y, pick.y, pick.z);
+  let own = trial_entries[pick.x + pick.w + entry.x];
+  let local = select(own.y, entry.x, entry.y < own.x);
+  return select(pick.x + local, NOBODY, local + 1u == pick.y);
+}
+
+@compute @workgroup_size(64)
+fn main(
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(num_workgroups) groups: vec3<u32>,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let p = parameters;
+  let pick = workgroup_of(group, groups) * (64u / LANES) + thread / LANES;
+  let lane = thread % LANES;
+  let is_asked = pick < p.count * p.size;
+  if lane == 0u && is_asked {
+    let position = drawn(p.first + pick / p.size, pick % p.size);
+    sh_positions[thread / LANES] = position;
+    positions[pick] = position;
+  }
+  workgroupBarrier();
+  let position = sh_positions[thread / LANES];
+  if !is_asked || position == NOBODY {
+    return;
+  }
+  // Rows before the chunk come after it.
+  let row = table[position] - p.before;
+  if row >= p.rows {
+    return;
+  }
+  let factor = factors[position];
+  for (var quad = lane; quad < p.quads; quad += LANES) {
+    images[pick * p.quads + quad] = factor * stored_quad(row * p.quads + quad);
+  }
+}

@@ -1,0 +1,196 @@
+//! Batches of proposals of independent items: their rows gathered, then a workgroup each.
+
+use std::sync::Arc;
+
+use super::{
+    Gpu,
+    buffers::{Lease, size_of},
+    context::Context,
+    filling::Form,
+    pace::Load,
+    part_trials::PartTrials,
+    proposals::{LARGEST, OVERHEAD, TURNS, found, impossible, unit, upload_words},
+    range::QUAD,
+    shaders::Shader,
+    stored::Stored,
+    submissions::Work,
+    words,
+};
+use crate::{
+    Features, Result,
+    engine::proposals::{Found, ItemTables, ProposalShape, Proposer, Wave, alias::AliasTable},
+};
+
+/// The most items of a proposal, which workgroup memory holds.
+const MOST: usize = 36;
+/// The most bytes of the rows of a wave.
+const MOST_BYTES: usize = 1 << 28;
+/// Threads of a workgroup, those that share a row, and values of rows that are multiplied at a time, in groups of four.
+const THREADS: usize = 64;
+const LANES: usize = 8;
+const WIDTH: usize = 8;
+
+/// Tables of proposals of independent items.
+#[derive(Debug)]
+pub(super) struct DeviceItems {
+    gpu: Gpu,
+    shape: ProposalShape,
+    features: Features,
+    stored: Arc<Stored>,
+    trials: PartTrials,
+    entries: Lease,
+    picks: Lease,
+    rows: Lease,
+    factors: Lease,
+}
+
+/// Turns of a thread's loops.
+fn turns(shape: &ProposalShape) -> usize {
+    let (size, quads) = (shape.size, shape.rank.div_ceil(QUAD));
+    let pairs = (size * (size / 2 + 1)).div_ceil(THREADS);
+    let chunks = quads.div_ceil(WIDTH);
+    let products = chunks * ((size * WIDTH).div_ceil(THREADS) + pairs * (WIDTH + 1) + 1) + 2 * pairs;
+    products + size * (size + size * size.div_ceil(THREADS) + 3) + quads.div_ceil(LANES)
+}
+
+/// Bytes of the rows of a proposal.
+fn row_bytes(context: &Context, shape: &ProposalShape) -> usize {
+    shape.size * shape.rank.next_multiple_of(QUAD) * size_of(context.precision)
+}
+
+/// Proposals whose rows a binding holds.
+fn most(context: &Context, shape: &ProposalShape) -> usize {
+    let binding = usize::try_from(context.largest_binding).map_or(MOST_BYTES, |most| most.min(MOST_BYTES));
+    binding / row_bytes(context, shape).max(1)
+}
+
+impl DeviceItems {
+    /// Whether proposals of this shape fit.
+    pub(super) fn fit(context: &Context, shape: &ProposalShape) -> bool {
+        (1..=MOST).contains(&shape.size)
+            && shape.rank > 0
+            && 8 * (shape.items + shape.parts) as u64 <= context.largest_binding
+            && most(context, shape) >= THREADS
+            && turns(shape) <= TURNS
+            && Shader::ItemProposals.workgroup_memory(context.precision) <= context.workgroup_memory
+    }
+
+    pub(super) fn new(gpu: &Gpu, tables: &ItemTables<'_>) -> Result<Self> {
+        let context = gpu.context();
+        let stored = gpu.resident().all(context, tables.features)?;
+        // In other forms every row has a unit of its own.
+        if !stored.stays() || stored.form != Form::Plain {
+            return Err(impossible());
+        }
+        let trials = PartTrials::new(tables.trials, tables.picks);
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let items = |table: &&AliasTable| {
+            (0..table.len() as u32).map(|position| table.item(position)).collect::<Vec<u32>>()
+        };
+        let factors = context.reals(tables.factors.len());
+        context.write(&factors, 0, tables.factors)?;
+        Ok(Self {
+            gpu: gpu.clone(),
+            shape: tables.shape,
+            features: tables.features.clone(),
+            stored,
+            entries: upload_words(context, &trials.entries),
+            picks: upload_words(context, trials.picks.as_flattened()),
+            rows: upload_words(context, &tables.trials.iter().flat_map(items).collect::<Vec<u32>>()),
+            factors,
+            trials,
+        })
+    }
+
+    /// The load of judging proposals.
+    fn load(&self, context: &Context, count: u32) -> Load {
+        let (size, bytes) = (self.shape.size as f64, row_bytes(context, &self.shape) as f64);
+        let flops = size * size * (self.shape.rank as f64 + size) + OVERHEAD;
+        Load { groups: count as usize, flops, bytes }
+    }
+
+    /// Records the gathering of the rows of a wave.
+    fn gather(
+        &self,
+        context: &Context,
+        work: &mut Work,
+        wave: &Wave,
+        to: [&wgpu::Buffer; 2],
+    ) -> Result<()> {
+        let ProposalShape { size, .. } = self.shape;
+        let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
+        let groups = (wave.count as usize * size).div_ceil(THREADS / LANES);
+        let bytes = 2.0 * (THREADS / LANES) as f64 * row_bytes(context, &self.shape) as f64 / size as f64;
+        let (chunks, chunk_rows) = self.stored.chunks();
+        for chunk in 0..chunks {
+            let rows = self.stored.chunk(context, &self.features, work, chunk)?;
+            let before = chunk * chunk_rows;
+            let buffers = [&rows, &self.rows, &self.factors, &self.entries, &self.picks, to[0], to[1]];
+            context.dispatch(
+                work,
+                Shader::GatherPicks.on(self.stored.row_type),
+                &[
+                    0,
+                    words(self.stored.quads),
+                    0,
+                    wave.count,
+                    wave.first,
+                    block_low,
+                    block_high,
+                    seed_low,
+                    seed_high,
+                    words(size),
+                    words(before),
+                    words(chunk_rows.min(self.stored.len() - before)),
+                ],
+                &buffers.map(wgpu::Buffer::as_entire_binding),
+                Load { groups, flops: 8.0 * OVERHEAD, bytes },
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Proposer for DeviceItems {
+    fn most(&self) -> u32 {
+        let context = self.gpu.context();
+        let load = self.load(context, 1);
+        let twice = Load { bytes: 4.0 * load.bytes, ..load };
+        let fit = most(context, &self.shape).min(LARGEST);
+        words(context.pace.groups_of_a_submission(twice).min(fit))
+    }
+
+    fn propose(&self, wave: &Wave) -> Result<Found> {
+        let context = self.gpu.context();
+        let ProposalShape { size, .. } = self.shape;
+        let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
+        let count = wave.count as usize;
+        self.trials.checked(found(context, wave, &self.shape, |work, found, slots| {
+            let images = work.hold(context.reals(count * size * self.stored.quads * QUAD));
+            let positions = work.hold(context.storage(4 * (count * size) as u64));
+            self.gather(context, work, wave, [&images, &positions])?;
+            context.dispatch(
+                work,
+                Shader::ItemProposals,
+                &[
+                    wave.count,
+                    wave.first,
+                    block_low,
+                    block_high,
+                    seed_low,
+                    seed_high,
+                    words(self.stored.quads),
+                    words(size),
+                    slots,
+                    unit(context).to_bits(),
+                ],
+                &[
+                    images.as_entire_binding(),
+                    positions.as_entire_binding(),
+                    found.as_entire_binding(),
+                ],
+                self.load(context, wave.count),
+            )
+        })?)
+    }
+}

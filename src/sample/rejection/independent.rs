@@ -1,0 +1,149 @@
+//! Proposals of independent items by their numbers, accepted against the bound of Hadamard: what a device is to find.
+
+use super::{BoundedLaw, BoundedScratch, bound::Bound, item_table::ItemTable, proposal::Buffers};
+use crate::{
+    Result,
+    engine::proposals::{ItemTables, ProposalDevice, ProposalShape, Proposer, Stream, Trial},
+    sample::{
+        Attempts,
+        batches::{Proposals, UPLOAD, trial_error},
+    },
+    watch::Watch,
+};
+
+/// Proposals whose items are drawn by themselves, and all accepted by one number.
+#[derive(Debug)]
+pub(in crate::sample) struct IndependentItems<'l> {
+    law: &'l BoundedLaw,
+    /// The group of every pick.
+    picks: Vec<usize>,
+    /// The position at which every group begins, counted over all of them.
+    starts: Vec<u32>,
+}
+
+impl BoundedLaw {
+    /// Its proposals, if they are independent items of rows as they are.
+    pub(super) fn independent(&self) -> Option<IndependentItems<'_>> {
+        let is_simple = self.bound == Bound::Hadamard && self.halves.is_none() && self.fill.is_none();
+        if !is_simple || self.is_beyond {
+            return None;
+        }
+        let picks = self.exact_picks()?;
+        let mut starts = vec![0];
+        for group in 0..self.parts.len() {
+            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+            let len = self.rows.table(group).len() as u32;
+            starts.push(starts[group] + len);
+        }
+        Some(IndependentItems { law: self, picks, starts })
+    }
+}
+
+impl IndependentItems<'_> {
+    fn tables(&self) -> impl Iterator<Item = &ItemTable> {
+        (0..self.law.parts.len()).map(|group| self.law.rows.table(group))
+    }
+
+    fn shape(&self) -> ProposalShape {
+        ProposalShape {
+            items: self.tables().map(ItemTable::len).sum(),
+            rank: self.law.rows.features().dims(),
+            size: self.picks.len(),
+            parts: self.law.parts.len(),
+            expected_trials: self.picks.len() as f64,
+        }
+    }
+
+    /// f_i at every position, with Π f_i² det(A_S A_Sᵀ) = det(A_S A_Sᵀ) / (Π β_j · Π w_i).
+    fn factors(&self) -> Vec<f64> {
+        let law = self.law;
+        let bound = (-0.5 * law.log_products[self.picks.len()] / self.picks.len() as f64).exp();
+        let mut factors = Vec::with_capacity(self.shape().items);
+        for (group, table) in self.tables().enumerate() {
+            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+            let positions = 0..table.len() as u32;
+            factors.extend(positions.map(|position| {
+                // Items of no weight are never drawn.
+                let own = law.rows.weight(group, table.item(position)) * table.root_scale(position);
+                if own.is_finite() { bound * own } else { 0.0 }
+            }));
+        }
+        factors
+    }
+
+    /// The probability to accept a proposal of these numbers, whose items are in the buffers; 0 if one was drawn twice.
+    fn acceptance(&self, stream: Stream, number: u32, buffers: &mut Buffers) -> f64 {
+        let law = self.law;
+        buffers.clear(law.rows.rank());
+        let Buffers { items, span, row, scratch, .. } = buffers;
+        let mut kept = 1.0;
+        for (trial, &group) in (0..).zip(&self.picks) {
+            let table = law.rows.table(group);
+            let Some(position) = table.look_up(stream.trial(number, trial).word) else { return 0.0 };
+            let item = table.item(position);
+            // The residual of a picked row is a rounding error: its probability is zero.
+            if items.contains(&item) {
+                return 0.0;
+            }
+            law.rows.read(group, position, scratch, row);
+            let distance = span.distance(row);
+            if distance <= 0.0 {
+                return 0.0;
+            }
+            kept *= distance / table.weight(position);
+            span.extend(row, distance);
+            items.push(item);
+        }
+        kept * (law.log_det_of_span(span) - law.log_products[items.len()]).exp()
+    }
+}
+
+impl Proposals for IndependentItems<'_> {
+    fn fit(&self, device: &dyn ProposalDevice) -> bool {
+        device.takes_items(&self.shape())
+    }
+
+    fn prepare(&self, device: &dyn ProposalDevice) -> Result<Box<dyn Proposer>> {
+        let trials: Vec<_> = self.tables().map(ItemTable::alias).collect();
+        device.prepare_items(&ItemTables {
+            shape: self.shape(),
+            features: self.law.rows.features(),
+            trials: &trials,
+            picks: &self.picks,
+            factors: &self.factors(),
+        })
+    }
+
+    fn replayed(&self, stream: Stream, number: u32, watch: &Watch) -> Result<Option<Vec<u32>>> {
+        Attempts::under(watch, 1.0).another()?;
+        let Trial { uniform, .. } = stream.trial(number, 0);
+        self.law.pool.lend(
+            || self.law.scratch(),
+            |BoundedScratch { buffers, .. }| {
+                let is_accepted = uniform < self.acceptance(stream, number, buffers);
+                Ok(is_accepted.then(|| buffers.items.clone()))
+            },
+        )
+    }
+
+    fn items(&self, positions: &[u32]) -> Vec<u32> {
+        let item = |(&group, position): (&usize, &u32)| {
+            self.law.rows.table(group).item(position - self.starts[group])
+        };
+        self.picks.iter().zip(positions).map(item).collect()
+    }
+
+    fn operations(&self) -> f64 {
+        let (size, rank) = (self.picks.len() as f64, self.law.rows.rank() as f64);
+        size * (0.5 * self.law.rows.read_operations() + rank * size)
+    }
+
+    /// Of every item an entry, its row's number and its factor.
+    fn operations_of_tables(&self) -> f64 {
+        4.0 * UPLOAD * self.shape().items as f64
+    }
+
+    fn error(&self) -> f64 {
+        self.picks.len() as f64 * trial_error(self.shape().items)
+    }
+}

@@ -1,0 +1,222 @@
+//! Batches of proposals of independent items: the device finds the subsets that the host finds, and they follow the law.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
+
+use oracles::{
+    Case,
+    engines::{gpu, open},
+    enumerable_cases,
+    random::normals,
+    stats,
+};
+use partition_dpp::{
+    Engine, Features, Method, Partition, PartitionDpp, Quota, Sampler, SamplerOptions, Subset,
+    engine::{
+        Precision,
+        gpu::{Gpu, GpuOptions},
+    },
+    sample::Bound,
+};
+
+use crate::proposals::{Problem, conform, drawn_by_host, problem, problems as tilted_problems, replays};
+
+const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
+
+fn independent() -> SamplerOptions {
+    SamplerOptions::from(Method::Rejection).with_bound(Bound::Hadamard)
+}
+
+fn problems() -> Vec<Problem> {
+    let mut problems = vec![
+        problem("small", 60, 6, &[1, 2], 500),
+        problem("one of each", 100, 12, &[1; 3], 300),
+        problem("parts of several", 400, 24, &[2, 3, 2], 300),
+        problem("rows of several loads", 900, 150, &[2, 2], 100),
+        problem("as many as fit", 300, 400, &[18, 18], 20),
+        problem("an odd number", 300, 60, &[1, 4], 200),
+    ];
+    let copies = tilted_problems().pop().unwrap();
+    problems.push(copies);
+    // A mean that is far longer than what rows differ by.
+    let (items, dims) = (300, 10);
+    let values: Vec<f64> = normals(items * dims, 3).into_iter().map(|x| 5.0 + x).collect();
+    let features = Features::from_rows(items, dims, values).unwrap();
+    problems.push(Problem { name: "a long mean", features, ..problem("", items, dims, &[2, 2], 200) });
+    // Half precision, weights, and parts that do not follow each other.
+    let scores: Vec<f64> = (0..items).map(|i| (i % 7) as f64 * 0.3).collect();
+    let halves: Vec<half::f16> = normals(items * dims, 4).into_iter().map(half::f16::from_f64).collect();
+    let features = Features::from_rows(items, dims, halves).unwrap().with_scores(&scores, 0.5).unwrap();
+    let mut weighted = Problem { name: "weights", features, ..problem("", items, dims, &[2, 1, 1], 200) };
+    weighted.labels = (0..items).map(|i| i * i % 3 % 3 + usize::from(i % 5 == 0) * (i % 2)).collect();
+    problems.push(weighted);
+    problems.iter_mut().for_each(|problem| problem.options = independent());
+    problems
+}
+
+#[test]
+fn the_device_finds_what_the_host_finds() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        conform(&gpu, &problems(), replays(precision));
+    }
+}
+
+/// Chunks of rows are gathered one after another.
+#[test]
+fn rows_may_come_in_chunks() {
+    for precision in PRECISIONS {
+        let options = GpuOptions::default().with_precision(precision).with_largest_binding(1 << 16);
+        let Some(gpu) = open(&options, "small bindings") else { return };
+        let case = Problem { options: independent(), ..problem("chunks", 2000, 24, &[2, 2], 1500) };
+        let before = gpu.traffic();
+        conform(&gpu, &[case], replays(precision));
+        assert!((gpu.traffic() - before).dispatches > 4);
+    }
+}
+
+/// A device in whose shaders a text is replaced.
+fn patched(precision: Precision, verb: &'static str, from: &'static str, to: &'static str) -> Option<Gpu> {
+    let options = GpuOptions::default().with_precision(precision).with_patch(verb, from, to);
+    open(&options, "planted faults")
+}
+
+#[test]
+fn near_ties_are_decided_by_the_host() {
+    for precision in PRECISIONS {
+        let is_single = precision == Precision::F32;
+        let wide = if is_single { "8.0) * 1.0e3 * real(p.unit)" } else { "8.0) * 5.0e11 * real(p.unit)" };
+        let problems = problems();
+        let Some(forced) = patched(precision, "item_proposals", "8.0) * real(p.unit)", wide) else { return };
+        let [made, replayed] = problems[2].draws(&forced.engine()).2;
+        assert!(replayed > made / 20 && replayed < made, "{replayed} of {made} in {precision}");
+        conform(&forced, &problems, 1.0);
+    }
+}
+
+/// What single precision rounds is much less than the bounds allow for.
+#[test]
+fn bounds_are_wide() {
+    let narrow = "8.0) * 0.1 * real(p.unit)";
+    let Some(narrow) = patched(Precision::F32, "item_proposals", "8.0) * real(p.unit)", narrow) else { return };
+    let case = |case: Problem| Problem { draws: 2000, options: independent(), ..case };
+    let problems = [case(problem("margins", 400, 24, &[2, 3, 2], 0)), case(problems().swap_remove(7))];
+    conform(&narrow, &problems, 0.05);
+}
+
+#[test]
+fn planted_faults_are_noticed() {
+    for (verb, from, to) in [
+        // The picks.
+        ("gather_picks", "TRIALS + t, proposal", "t, proposal"),
+        ("gather_picks", "p.first + pick / p.size", "pick / p.size"),
+        ("gather_picks", "select(own.y, entry.x, entry.y < own.x)", "entry.x"),
+        ("gather_picks", "pick.x + pick.w + entry.x", "pick.x + entry.x"),
+        // Their rows.
+        ("gather_picks", "table[position] - p.before", "position - p.before"),
+        ("gather_picks", "factor * stored_quad", "stored_quad"),
+        ("gather_picks", "quad = lane; quad", "quad = 8u + lane; quad"),
+        // Products.
+        ("item_proposals", "sh_gram[i * MOST + j] += sum;", "sh_gram[i * MOST + j] = sum;"),
+        ("item_proposals", "let across = p.size / 2u + 1u;", "let across = p.size / 2u;"),
+        ("item_proposals", "sh_gram[j * MOST + i] = sh_gram[i * MOST + j];", ""),
+        ("item_proposals", "/= sqrt(sh_column[i]) * sqrt(sh_column[j]);", "/= sh_column[i];"),
+        ("item_proposals", "product *= square;", ""),
+        // Pivots.
+        ("item_proposals", "-= sh_column[i] * along;", "-= 0.9 * sh_column[i] * along;"),
+        ("item_proposals", "j = t + 1u + at % left", "j = t + at % left"),
+        ("item_proposals", "clamp(pivot + off, ZERO, ONE)", "clamp(0.9 * pivot, ZERO, ONE)"),
+        ("item_proposals", "max(pivot - off, ZERO)", "max(1.1 * pivot, ZERO)"),
+        ("item_proposals", "abs(sh_column[s])", "ZERO"),
+        ("item_proposals", "unit_number(words.z, words.w)", "unit_number(words.x, words.w)"),
+        ("item_proposals", "sh_state = REJECTED;", "sh_state = ACCEPTED;"),
+        // What was drawn.
+        ("item_proposals", "= sh_picks[s];", "= sh_picks[0];"),
+        ("item_proposals", "positions[number * p.size + thread]", "positions[number + thread]"),
+    ] {
+        let Some(gpu) = patched(Precision::F32, verb, from, to) else { return };
+        let outcome = catch_unwind(AssertUnwindSafe(|| conform(&gpu, &problems(), 0.05)));
+        let Err(message) = outcome else { panic!("{from} → {to} goes unnoticed") };
+        let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
+        assert!(!message.contains("parsing error") && !message.contains("is not in"), "{to}: {message}");
+    }
+}
+
+fn with_sampler<T>(case: &Case, engine: &Engine, with: impl FnOnce(&Sampler) -> T) -> T {
+    let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
+    let quota = Quota::new(&partition, &case.quota).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    with(&dpp.sampler(independent(), engine).unwrap())
+}
+
+/// Of the host, which a device repeats.
+#[test]
+fn draws_follow_the_law() {
+    let Some(gpu) = gpu(Precision::F64) else { return };
+    let cases = enumerable_cases();
+    let bound = |case: &Case| with_sampler(case, &Engine::cpu(), Sampler::acceptance_bound);
+    let cases: Vec<&Case> = cases.iter().filter(|case| bound(case) > 1e-3).collect();
+    let total: f64 = cases.iter().map(|case| bound(case)).sum();
+    let mut seen = 0;
+    for case in &cases {
+        let Some(gpu) = open(&GpuOptions::default().with_precision(Precision::F64), "a fresh device") else {
+            return;
+        };
+        let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
+        let draws = (bound(case) / total * 100_000.0).ceil().max(4000.0) as u64;
+        let samples = with_sampler(case, &gpu.engine(), |sampler| {
+            sampler.batched_proposals()?;
+            Some(drawn_by_host(&gpu, sampler, draws).0)
+        });
+        let Some(samples) = samples else { continue };
+        let p = stats::chi_square_p(samples.iter().map(Subset::as_slice), &law);
+        assert!(p > stats::ALPHA / cases.len() as f64, "{}: p = {p:e}", case.name);
+        seen += 1;
+    }
+    println!("{seen} of {} cases on {}", cases.len(), gpu.engine().info());
+    assert!(2 * seen > cases.len(), "{seen} of {}", cases.len());
+}
+
+#[test]
+fn thousands_of_proposals_are_one_submission_and_one_wait() {
+    for precision in PRECISIONS {
+        // Breaks for a watchdog are only for slower devices.
+        let options =
+            GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(100));
+        let Some(gpu) = open(&options, "traffic") else { return };
+        let (rows, draws) = (300, 3000);
+        let case = Problem { options: independent(), ..problem("traffic", rows, 12, &[2, 3], 0) };
+        case.sampled(&gpu.engine(), |sampler| {
+            drop(sampler.sample_many(1000, 0));
+            let before = gpu.traffic();
+            let [made_before, replayed_before] = sampler.batched_proposals().unwrap();
+            let samples = sampler.sample_many(draws, 1);
+            let added = gpu.traffic() - before;
+            let [made, replayed] = sampler.batched_proposals().unwrap();
+            let (made, replayed) = (made - made_before, replayed - replayed_before);
+            println!("{precision}: {replayed} of {made} proposals replayed, {added:?}");
+            assert!(made > draws && samples.subsets().len() as u64 == draws && replayed < made / 50);
+            assert!(added.waits == 1 && added.submissions == 1 && added.dispatches == 2, "{added:?}");
+            assert!(added.uploaded <= 116, "{added:?}");
+            // Six words for every subset, of which some more are made than asked for.
+            assert!(added.downloaded <= 24 * (draws + draws / 2), "{added:?}");
+        });
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_drawn_one_by_one() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let of = |case: &Problem, options: SamplerOptions, engine: &Engine| {
+        let case = Problem { options, ..case.clone() };
+        case.sampled(engine, Sampler::batched_proposals)
+    };
+    let case = problem("fits", 400, 24, &[2, 3, 2], 0);
+    assert_eq!(of(&case, independent(), &gpu.engine()), Some([0, 0]));
+    assert_eq!(of(&case, independent(), &Engine::cpu()), None);
+    assert_eq!(of(&case, independent().with_bound(Bound::Fischer), &gpu.engine()), None);
+    let too_many = problem("more items than fit", 300, 400, &[19, 18], 0);
+    assert_eq!(of(&too_many, independent(), &gpu.engine()), None);
+}

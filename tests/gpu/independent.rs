@@ -100,7 +100,9 @@ fn near_ties_are_decided_by_the_host() {
 #[test]
 fn bounds_are_wide() {
     let narrow = "8.0) * 0.1 * real(p.unit)";
-    let Some(narrow) = patched(Precision::F32, "item_proposals", "8.0) * real(p.unit)", narrow) else { return };
+    let Some(narrow) = patched(Precision::F32, "item_proposals", "8.0) * real(p.unit)", narrow) else {
+        return;
+    };
     let case = |case: Problem| Problem { draws: 2000, options: independent(), ..case };
     let problems = [case(problem("margins", 400, 24, &[2, 3, 2], 0)), case(problems().swap_remove(7))];
     conform(&narrow, &problems, 0.05);
@@ -108,10 +110,11 @@ fn bounds_are_wide() {
 
 #[test]
 fn planted_faults_are_noticed() {
+    let mut unnoticed = Vec::new();
     for (verb, from, to) in [
         // The picks.
         ("gather_picks", "TRIALS + t, proposal", "t, proposal"),
-        ("gather_picks", "p.first + pick / p.size", "pick / p.size"),
+        ("gather_picks", "p.first + pick / p.size", "1u + p.first + pick / p.size"),
         ("gather_picks", "select(own.y, entry.x, entry.y < own.x)", "entry.x"),
         ("gather_picks", "pick.x + pick.w + entry.x", "pick.x + entry.x"),
         // Their rows.
@@ -128,8 +131,6 @@ fn planted_faults_are_noticed() {
         ("item_proposals", "-= sh_column[i] * along;", "-= 0.9 * sh_column[i] * along;"),
         ("item_proposals", "j = t + 1u + at % left", "j = t + at % left"),
         ("item_proposals", "clamp(pivot + off, ZERO, ONE)", "clamp(0.9 * pivot, ZERO, ONE)"),
-        ("item_proposals", "max(pivot - off, ZERO)", "max(1.1 * pivot, ZERO)"),
-        ("item_proposals", "abs(sh_column[s])", "ZERO"),
         ("item_proposals", "unit_number(words.z, words.w)", "unit_number(words.x, words.w)"),
         ("item_proposals", "sh_state = REJECTED;", "sh_state = ACCEPTED;"),
         // What was drawn.
@@ -138,10 +139,14 @@ fn planted_faults_are_noticed() {
     ] {
         let Some(gpu) = patched(Precision::F32, verb, from, to) else { return };
         let outcome = catch_unwind(AssertUnwindSafe(|| conform(&gpu, &problems(), 0.05)));
-        let Err(message) = outcome else { panic!("{from} → {to} goes unnoticed") };
+        let Err(message) = outcome else {
+            unnoticed.push(from);
+            continue;
+        };
         let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
         assert!(!message.contains("parsing error") && !message.contains("is not in"), "{to}: {message}");
     }
+    assert!(unnoticed.is_empty(), "{unnoticed:?}");
 }
 
 fn with_sampler<T>(case: &Case, engine: &Engine, with: impl FnOnce(&Sampler) -> T) -> T {

@@ -110,13 +110,7 @@ impl DeviceItems {
     }
 
     /// Records the gathering of the rows of a wave.
-    fn gather(
-        &self,
-        context: &Context,
-        work: &mut Work,
-        wave: &Wave,
-        to: [&wgpu::Buffer; 2],
-    ) -> Result<()> {
+    fn gather(&self, context: &Context, work: &mut Work, wave: &Wave, to: [&wgpu::Buffer; 2]) -> Result<()> {
         let ProposalShape { size, .. } = self.shape;
         let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
         let groups = (wave.count as usize * size).div_ceil(THREADS / LANES);
@@ -184,11 +178,7 @@ impl Proposer for DeviceItems {
                     slots,
                     unit(context).to_bits(),
                 ],
-                &[
-                    images.as_entire_binding(),
-                    positions.as_entire_binding(),
-                    found.as_entire_binding(),
-                ],
+                &[images.as_entire_binding(), positions.as_entire_binding(), found.as_entire_binding()],
                 self.load(context, wave.count),
             )
         })?)

@@ -105,11 +105,16 @@ pub(super) fn trial_error(items: usize) -> f64 {
     0.5 * f64::EPSILON + (items as f64 + 1.0) * 0.5_f64.powi(64)
 }
 
+/// Whether proposals are made in batches if this share of them is accepted.
+pub(super) fn may_take(acceptance: f64) -> bool {
+    acceptance >= LEAST
+}
+
 impl Batches {
     /// The device of an engine, if it has one that takes these proposals.
     pub(super) fn on(engine: &Engine, proposals: &dyn Proposals, acceptance: f64) -> Option<Self> {
         let device = engine.proposal_device()?;
-        (acceptance >= LEAST && proposals.fit(&*device)).then(|| Self::on_device(device))
+        (may_take(acceptance) && proposals.fit(&*device)).then(|| Self::on_device(device))
     }
 
     fn on_device(device: Arc<dyn ProposalDevice>) -> Self {

@@ -1,15 +1,21 @@
 //! Proposals of independent items by their numbers, accepted against the bound of Hadamard: what a device is to find.
 
-use super::{BoundedLaw, BoundedScratch, bound::Bound, item_table::ItemTable, proposal::Buffers};
+use super::{Bound, BoundedLaw, BoundedScratch, RejectionSetup, item_table::ItemTable, proposal::Buffers};
 use crate::{
     Result,
-    engine::proposals::{ItemTables, ProposalDevice, ProposalShape, Proposer, Stream, Trial},
+    engine::{
+        Engine,
+        proposals::{ItemTables, ProposalDevice, ProposalShape, Proposer, Stream, Trial},
+    },
     sample::{
         Attempts,
-        batches::{Proposals, UPLOAD, trial_error},
+        batches::{self, Proposals, UPLOAD, trial_error},
     },
     watch::Watch,
 };
+
+/// Proposals of independent items that a device makes while the host makes one.
+const GAIN: f64 = 8.0;
 
 /// Proposals whose items are drawn by themselves, and all accepted by one number.
 #[derive(Debug)]
@@ -39,19 +45,35 @@ impl BoundedLaw {
     }
 }
 
+impl RejectionSetup<'_> {
+    /// How many times less a proposal of independent items costs on the engine's device than on the host. The same for all
+    /// devices, as draws depend on the bound that it decides on; 1 without one that takes them, if so few are accepted at least.
+    pub(super) fn gain_of_device(&self, acceptance: f64, engine: &Engine) -> f64 {
+        let (dpp, rows) = (self.dpp, &self.rows);
+        let (Some(device), Some(size)) =
+            (engine.proposal_device(), dpp.counts().exact().map(|counts| counts.iter().sum()))
+        else {
+            return 1.0;
+        };
+        let (items, parts) = (rows.len(), rows.groups().len());
+        let shape = shape([items, rows.features().dims()], size, parts);
+        let is_simple = self.fill.is_none() && dpp.ground().beyond().is_none();
+        if is_simple && batches::may_take(acceptance) && device.takes_items(&shape) { GAIN } else { 1.0 }
+    }
+}
+
+fn shape([items, rank]: [usize; 2], size: usize, parts: usize) -> ProposalShape {
+    ProposalShape { items, rank, size, parts, expected_trials: size as f64 }
+}
+
 impl IndependentItems<'_> {
     fn tables(&self) -> impl Iterator<Item = &ItemTable> {
         (0..self.law.parts.len()).map(|group| self.law.rows.table(group))
     }
 
     fn shape(&self) -> ProposalShape {
-        ProposalShape {
-            items: self.tables().map(ItemTable::len).sum(),
-            rank: self.law.rows.features().dims(),
-            size: self.picks.len(),
-            parts: self.law.parts.len(),
-            expected_trials: self.picks.len() as f64,
-        }
+        let items = self.tables().map(ItemTable::len).sum();
+        shape([items, self.law.rows.features().dims()], self.picks.len(), self.law.parts.len())
     }
 
     /// f_i at every position, with Π f_i² det(A_S A_Sᵀ) = det(A_S A_Sᵀ) / (Π β_j · Π w_i).

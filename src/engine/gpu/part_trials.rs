@@ -38,6 +38,6 @@ impl PartTrials {
             Verdict::Accepted(positions) => positions.iter().zip(&self.picks).all(is_of_its_part),
             Verdict::Undecided => true,
         };
-        if found.proposals.iter().all(is_possible) { Ok(found) } else { Err(impossible()) }
+        if found.all(is_possible) { Ok(found) } else { Err(impossible()) }
     }
 }

@@ -201,15 +201,23 @@ pub(super) fn found(
             }
         }
         let records: Vec<&[u32]> = records.chunks_exact(shape.size + 1).collect();
-        let mut proposals = map_in_tasks(records.len(), |at| Proposal {
-            number: wave.first.saturating_add(records[at][0] & !UNDECIDED),
-            verdict: if records[at][0] & UNDECIDED == 0 {
-                Verdict::Accepted(records[at][1..].to_vec())
-            } else {
-                Verdict::Undecided
-            },
+        // By their numbers.
+        let mut order: Vec<(u32, u32)> =
+            records.iter().zip(0..).map(|(record, at)| (record[0] & !UNDECIDED, at)).collect();
+        order.sort_unstable();
+        let proposals = map_in_tasks(order.len(), |place| {
+            let (number, at) = order[place];
+            let record = records[at as usize];
+            let is_accepted = record[0] & UNDECIDED == 0;
+            Proposal {
+                number: wave.first.saturating_add(number),
+                verdict: if is_accepted {
+                    Verdict::Accepted(record[1..].to_vec())
+                } else {
+                    Verdict::Undecided
+                },
+            }
         });
-        proposals.sort_unstable_by_key(|proposal| proposal.number);
         let found = Found { proposals };
         if found.answers(wave, shape) { Ok(found) } else { Err(impossible()) }
     })

@@ -14,7 +14,7 @@ pub(crate) use philox::random_words;
 pub(crate) use words::{Coin, NUMBERED_TRIALS, Stream, Trial};
 
 use self::alias::AliasTable;
-use crate::{Features, Result};
+use crate::{Features, Result, parallel::map_in_tasks};
 
 /// A device that can make proposals.
 pub trait ProposalDevice: fmt::Debug + Send + Sync {
@@ -160,12 +160,19 @@ pub struct Found {
 }
 
 impl Found {
+    /// Whether this is true of all proposals.
+    pub(crate) fn all(&self, is_true: impl Fn(&Proposal) -> bool + Sync + Send) -> bool {
+        map_in_tasks(self.proposals.len(), |at| is_true(&self.proposals[at]))
+            .into_iter()
+            .all(|is_true| is_true)
+    }
+
     /// Whether proposals of this wave can have come to this.
     pub(crate) fn answers(&self, wave: &Wave, shape: &ProposalShape) -> bool {
         let numbers = || self.proposals.iter().map(|proposal| proposal.number);
         numbers().all(|number| (wave.first..wave.first + wave.count).contains(&number))
             && numbers().zip(numbers().skip(1)).all(|(number, next)| number < next)
-            && self.proposals.iter().all(|proposal| proposal.verdict.is_possible(shape))
+            && self.all(|proposal| proposal.verdict.is_possible(shape))
     }
 }
 

@@ -25,27 +25,34 @@ pub(super) struct Block {
     made: u64,
     /// Proposals since the last accepted one.
     rejected: u64,
-    /// Items, and proposals made for them.
+    /// Draws that were taken.
+    taken: usize,
+    /// The items of others, and proposals made for them.
     drawn: Vec<(Vec<u32>, u64)>,
 }
 
 impl Block {
     pub(super) fn new(stream: Stream) -> Self {
-        Self { stream, made: 0, rejected: 0, drawn: Vec::new() }
+        Self { stream, made: 0, rejected: 0, taken: 0, drawn: Vec::new() }
     }
 
-    pub(super) fn is(&self, stream: Stream) -> bool {
-        self.stream == stream
+    /// Whether it has the draws of a stream from a number on.
+    pub(super) fn has(&self, stream: Stream, first: usize) -> bool {
+        self.stream == stream && self.taken <= first
     }
 
     pub(super) fn len(&self) -> usize {
-        self.drawn.len()
+        self.taken + self.drawn.len()
     }
 
-    /// The draws with these numbers, as far as they are made.
-    pub(super) fn draws(&self, numbers: Range<usize>) -> &[(Vec<u32>, u64)] {
-        let end = numbers.end.min(self.drawn.len());
-        &self.drawn[numbers.start.min(end)..end]
+    /// Takes the draws with these numbers, as far as they are made, and forgets those before.
+    pub(super) fn take(&mut self, numbers: Range<usize>) -> Vec<(Vec<u32>, u64)> {
+        let end = numbers.end.min(self.len()) - self.taken;
+        let later = self.drawn.split_off(end);
+        let mut taken = std::mem::replace(&mut self.drawn, later);
+        taken.drain(..end.min(numbers.start - self.taken));
+        self.taken += end;
+        taken
     }
 
     /// The next wave towards so many draws, of a size within these. Its size does not affect which draws are made.
@@ -61,7 +68,7 @@ impl Block {
         let share = if is_known { tally.accepted as f64 / made } else { acceptance_bound };
         let listed =
             if is_known { (tally.accepted + tally.replayed) as f64 / made } else { LOOSE * acceptance_bound };
-        let wanted = (draws - self.drawn.len()) as f64;
+        let wanted = (draws - self.len()) as f64;
         let left = f64::from(u32::MAX) - self.made as f64;
         let count = ((wanted + 2.0 * wanted.sqrt() + 2.0) / share)
             .clamp(f64::from(*sizes.start()), f64::from(*sizes.end()))
@@ -111,10 +118,12 @@ mod tests {
         block.add(10, vec![(2, vec![7]), (3, vec![8])]);
         block.add(5, Vec::new());
         block.add(5, vec![(19, vec![9])]);
-        assert_eq!(block.draws(0..9), [(vec![7], 3), (vec![8], 1), (vec![9], 16)]);
-        assert_eq!(block.draws(1..2), [(vec![8], 1)]);
-        assert!(block.draws(5..9).is_empty());
-        assert!(block.is(STREAM) && !block.is(Stream { block: 3, ..STREAM }));
+        assert!(block.has(STREAM, 0) && !block.has(Stream { block: 3, ..STREAM }, 0));
+        assert_eq!(block.take(1..2), [(vec![8], 1)]);
+        assert!(block.len() == 3 && block.has(STREAM, 2) && !block.has(STREAM, 1));
+        assert!(block.take(2..2).is_empty());
+        assert_eq!(block.take(2..9), [(vec![9], 16)]);
+        assert!(block.take(5..9).is_empty());
         let wave = block.wave(3 + 100, 0.5, Tally::default(), 1..=1000);
         assert_eq!((wave.first, wave.count), (20, 244));
         let known = Tally { made: 1000, accepted: 100, replayed: 100 };

@@ -32,7 +32,7 @@ use crate::{
         Engine,
         proposals::{Found, Proposal, ProposalDevice, Proposer, Stream, Verdict, Wave},
     },
-    parallel::{map_in_tasks, map_ordered, threads},
+    parallel::{map_ordered, map_ordered_mut, threads},
     watch::{Ended, Watch},
 };
 
@@ -203,13 +203,17 @@ impl Batched<'_> {
             found.proposals.iter().filter(is_undecided).map(|proposal| proposal.number).collect();
         let replay = |at: usize| self.proposals.replayed(wave.stream, undecided[at], watch);
         let mut replays = map_ordered(undecided.len(), replay).into_iter();
-        let accepted = |at: usize| match &found.proposals[at].verdict {
-            Verdict::Accepted(positions) => Some(self.proposals.items(positions)),
-            Verdict::Undecided => None,
+        let named = |_, Proposal { number, verdict }| match verdict {
+            Verdict::Accepted(mut positions) => {
+                self.proposals.name(&mut positions);
+                (number, Some(positions))
+            }
+            Verdict::Undecided => (number, None),
         };
-        let accepted = map_in_tasks(found.proposals.len(), accepted);
-        let mut made = Made { count: wave.count, accepted: Vec::new(), replayed: 0, outcome: Ok(()) };
-        for (Proposal { number, .. }, accepted) in found.proposals.iter().zip(accepted) {
+        let proposals = map_ordered_mut(found.proposals, named);
+        let accepted = Vec::with_capacity(proposals.len());
+        let mut made = Made { count: wave.count, accepted, replayed: 0, outcome: Ok(()) };
+        for (number, accepted) in proposals {
             let items = match accepted {
                 Some(items) => Some(items),
                 None => match replays.next().transpose() {
@@ -223,7 +227,7 @@ impl Batched<'_> {
                     }
                 },
             };
-            made.accepted.extend(items.map(|items| (*number, items)));
+            made.accepted.extend(items.map(|items| (number, items)));
         }
         self.batches.tally.lock().unwrap_or_else(PoisonError::into_inner).add(&made);
         made
@@ -275,7 +279,8 @@ impl Sampler {
             let (first, last) =
                 ((at % DRAWS) as usize, (draws.end - stream.block * DRAWS).min(DRAWS) as usize);
             let kept = law.batches.last.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let mut block = kept.filter(|block| block.is(stream)).unwrap_or_else(|| Block::new(stream));
+            let kept = kept.filter(|block| block.has(stream, first));
+            let mut block = kept.unwrap_or_else(|| Block::new(stream));
             let mut done = first;
             let outcome = law.extend(&mut block, last, attempts, |len| {
                 if len > done {
@@ -283,13 +288,12 @@ impl Sampler {
                     done = len;
                 }
             });
-            let drawn = block.draws(first..last);
-            let subset = |at: usize| {
-                let items: Vec<u32> = drawn[at].0.iter().chain(&*self.included).copied().collect();
-                Subset::from_distinct(items)
+            let subset = |_, (mut items, proposals): (Vec<u32>, u64)| {
+                items.extend_from_slice(&self.included);
+                (Subset::from_distinct(items), proposals)
             };
-            for (subset, (_, proposals)) in map_in_tasks(drawn.len(), subset).into_iter().zip(drawn) {
-                samples.push(subset, *proposals);
+            for (subset, proposals) in map_ordered_mut(block.take(first..last), subset) {
+                samples.push(subset, proposals);
             }
             *law.batches.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
             if let Some(ended) = outcome? {

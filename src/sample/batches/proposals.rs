@@ -22,8 +22,8 @@ pub(in crate::sample) trait Proposals: fmt::Debug + Send + Sync {
     /// [`Error::Ended`](crate::Error::Ended) if the watch ends it.
     fn replayed(&self, stream: Stream, number: u32, watch: &Watch) -> Result<Option<Vec<u32>>>;
 
-    /// The items at the positions that a device picked.
-    fn items(&self, positions: &[u32]) -> Vec<u32>;
+    /// Puts items in place of the positions that a device picked.
+    fn name(&self, positions: &mut [u32]);
 
     /// Multiply-adds of a proposal on the host.
     fn operations(&self) -> f64;

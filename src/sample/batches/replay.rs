@@ -163,12 +163,13 @@ impl Proposals for Replay<'_> {
     }
 
     fn replayed(&self, stream: Stream, number: u32, watch: &Watch) -> Result<Option<Vec<u32>>> {
-        let positions = self.positions(stream, number, watch)?;
-        Ok(positions.map(|positions| self.items(&positions)))
+        let mut positions = self.positions(stream, number, watch)?;
+        positions.iter_mut().for_each(|positions| self.name(positions));
+        Ok(positions)
     }
 
-    fn items(&self, positions: &[u32]) -> Vec<u32> {
-        positions.iter().map(|&position| self.table().item(position)).collect()
+    fn name(&self, positions: &mut [u32]) {
+        positions.iter_mut().for_each(|position| *position = self.table().item(*position));
     }
 
     /// Of every trial the row in coordinates of the eigenvectors, and beyond the directions picked so far.

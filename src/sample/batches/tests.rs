@@ -81,9 +81,7 @@ impl Proposals for Coins<'_> {
         Ok((coin < 0.5).then(|| vec![number]))
     }
 
-    fn items(&self, positions: &[u32]) -> Vec<u32> {
-        positions.to_vec()
-    }
+    fn name(&self, _: &mut [u32]) {}
 
     fn operations(&self) -> f64 {
         self.operations
@@ -107,7 +105,7 @@ fn drawn(coins: Coins<'_>, draws: usize, watch: &Watch) -> Drawn {
     let mut block = Block::new(STREAM);
     let attempts = Attempts::under(watch, law.acceptance_bound);
     let ended = law.extend(&mut block, draws, &attempts, |_| ()).unwrap();
-    (block.draws(0..draws).to_vec(), ended)
+    (block.take(0..draws), ended)
 }
 
 #[test]

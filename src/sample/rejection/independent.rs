@@ -23,8 +23,6 @@ pub(in crate::sample) struct IndependentItems<'l> {
     law: &'l BoundedLaw,
     /// The group of every pick.
     picks: Vec<usize>,
-    /// The position at which every group begins, counted over all of them.
-    starts: Vec<u32>,
 }
 
 impl BoundedLaw {
@@ -34,14 +32,7 @@ impl BoundedLaw {
         if !is_simple || self.is_beyond {
             return None;
         }
-        let picks = self.exact_picks()?;
-        let mut starts = vec![0];
-        for group in 0..self.parts.len() {
-            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-            let len = self.rows.table(group).len() as u32;
-            starts.push(starts[group] + len);
-        }
-        Some(IndependentItems { law: self, picks, starts })
+        Some(IndependentItems { law: self, picks: self.exact_picks()? })
     }
 }
 
@@ -148,11 +139,11 @@ impl Proposals for IndependentItems<'_> {
         )
     }
 
-    fn items(&self, positions: &[u32]) -> Vec<u32> {
-        let item = |(&group, position): (&usize, &u32)| {
-            self.law.rows.table(group).item(position - self.starts[group])
-        };
-        self.picks.iter().zip(positions).map(item).collect()
+    fn name(&self, positions: &mut [u32]) {
+        let rows = &self.law.rows;
+        for (position, &group) in positions.iter_mut().zip(&self.picks) {
+            *position = rows.table(group).item(*position - rows.first(group));
+        }
     }
 
     fn operations(&self) -> f64 {

@@ -53,7 +53,7 @@ pub(super) struct WhitenedRows {
     rank: usize,
     source: Source,
     tables: Vec<ItemTable>,
-    /// The places among stored rows at which groups begin.
+    /// The places among the rows of all groups at which each begins.
     starts: Vec<usize>,
     /// v_i/√w_i in f32, of stored rows, for proposals in halves.
     units: Vec<f32>,
@@ -162,6 +162,19 @@ impl WhitenedRows {
 
     pub(super) fn features(&self) -> &Features {
         &self.features
+    }
+
+    /// The place at which a group begins among the rows of all.
+    pub(super) fn first(&self, group: usize) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let first = self.starts[group] as u32;
+        first
+    }
+
+    /// The group of a place among the rows of all, and the position in its table.
+    pub(super) fn at(&self, place: u32) -> (usize, u32) {
+        let group = self.starts.partition_point(|&start| start <= place as usize) - 1;
+        (group, place - self.first(group))
     }
 
     /// √y_l s_l q_i of an item of a group.

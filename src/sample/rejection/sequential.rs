@@ -15,11 +15,13 @@ use crate::{
 };
 
 /// Draws of a law, kept with probability min(1, w / c).
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(in crate::sample) struct SequentialDraws<'l> {
     law: &'l WeightedLaw,
     /// ln c.
     log_cap: f64,
+    /// The group of every pick.
+    picks: Vec<usize>,
 }
 
 impl WeightedLaw {
@@ -28,19 +30,10 @@ impl WeightedLaw {
         let law = &self.law;
         let weighs = |group: &Mat<f64>| trace(group.as_ref()) > 0.0;
         let is_simple = law.fill.is_none() && law.rows.thinning().is_none() && !law.grams.is_empty();
-        (is_simple && self.counts().is_some() && law.grams.iter().all(weighs))
-            .then_some(SequentialDraws { law: self, log_cap })
-    }
-
-    /// Groups with their counts, in the order of picks; `None` if the counts vary.
-    fn counts(&self) -> Option<Vec<(usize, usize)>> {
-        let (counts, mut t) = (&self.law.counts, 0);
-        let of = |(place, &group): (usize, &usize)| {
-            let count = counts.only(place, t)?;
-            t += count;
-            Some((group, count))
-        };
-        counts.order().iter().enumerate().map(of).collect()
+        if !is_simple || !law.grams.iter().all(weighs) {
+            return None;
+        }
+        Some(SequentialDraws { law: self, log_cap, picks: law.exact_picks()? })
     }
 }
 
@@ -49,13 +42,8 @@ impl SequentialDraws<'_> {
         (0..self.law.groups()).map(|group| self.law.law.rows.table(group))
     }
 
-    fn counts(&self) -> Vec<(usize, usize)> {
-        self.law.counts().unwrap_or_default()
-    }
-
     fn shape(&self) -> ProposalShape {
-        let (rank, size) =
-            (self.law.roots.len(), self.counts().iter().map(|(_, count)| count).sum::<usize>());
+        let (rank, size) = (self.law.roots.len(), self.picks.len());
         let expected_trials = size as f64 * (1.0 + size as f64 / rank as f64);
         let items = self.tables().map(ItemTable::len).sum();
         ProposalShape { items, rank, size, parts: self.law.groups(), expected_trials }
@@ -64,11 +52,12 @@ impl SequentialDraws<'_> {
     /// f with f^k Π (tr(P_t Ĝ_l) / tr Ĝ_l) det(QᵀBQ) = w / c.
     fn factor(&self, size: usize) -> f64 {
         let law = &self.law.law;
-        let of = |&(group, count): &(usize, usize)| {
+        let of = |picks: &[usize]| {
+            let (group, count) = (picks[0], picks.len());
             let traces = count as f64 * trace(law.grams[group].as_ref()).ln();
             traces + law.correction.log_factor(group, count) - log_factorial(count)
         };
-        let log = self.counts().iter().map(of).sum::<f64>() - self.log_cap;
+        let log = self.picks.chunk_by(|one, other| one == other).map(of).sum::<f64>() - self.log_cap;
         (log / size as f64).exp()
     }
 
@@ -79,15 +68,6 @@ impl SequentialDraws<'_> {
         let weight = rows.table(group).weight(position);
         let scale = if weight > 0.0 { weight.sqrt().recip() } else { 0.0 };
         out.iter_mut().for_each(|value| *value *= scale);
-    }
-
-    /// The position at which every group begins, counted over all of them, and the end.
-    fn starts(&self) -> Vec<usize> {
-        let mut starts = vec![0];
-        for table in self.tables() {
-            starts.push(starts[starts.len() - 1] + table.len());
-        }
-        starts
     }
 
     fn replay(&self, mut numbered: Numbered<'_>, scratch: &mut BoundedScratch) -> Result<Option<Vec<u32>>> {
@@ -107,10 +87,8 @@ impl Proposals for SequentialDraws<'_> {
     }
 
     fn prepare(&self, device: &dyn ProposalDevice) -> Result<Box<dyn Proposer>> {
-        let (shape, law, starts) = (self.shape(), &self.law.law, self.starts());
+        let (shape, law) = (self.shape(), &self.law.law);
         let trials: Vec<_> = self.tables().map(ItemTable::alias).collect();
-        let picks = self.counts().into_iter().flat_map(|(group, count)| std::iter::repeat_n(group, count));
-        let picks: Vec<usize> = picks.collect();
         let unit_gram = |gram: &Mat<f64>| -> Vec<f64> {
             let whole = trace(gram.as_ref());
             let columns = (0..gram.ncols()).flat_map(|j| column(gram.as_ref(), j));
@@ -118,15 +96,12 @@ impl Proposals for SequentialDraws<'_> {
         };
         let grams: Vec<Vec<f64>> = law.grams.iter().map(unit_gram).collect();
         let unit_row = |position: u32, out: &mut [f64]| {
-            let group = starts.partition_point(|&start| start <= position as usize) - 1;
-            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-            let local = (position as usize - starts[group]) as u32;
-            self.unit_row((group, local), &mut RowScratch::default(), out);
+            self.unit_row(law.rows.at(position), &mut RowScratch::default(), out);
         };
         device.prepare_sequential(&SequentialTables {
             shape,
             trials: &trials,
-            picks: &picks,
+            picks: &self.picks,
             grams: &grams,
             roots: &self.law.roots,
             factor: self.factor(shape.size),
@@ -139,15 +114,11 @@ impl Proposals for SequentialDraws<'_> {
         law.pool.lend(|| law.scratch(), |scratch| self.replay(numbered, scratch))
     }
 
-    fn items(&self, positions: &[u32]) -> Vec<u32> {
-        let (picks, starts) = (self.counts(), self.starts());
-        let groups = picks.iter().flat_map(|&(group, count)| std::iter::repeat_n(group, count));
-        let of = |(group, &position): (usize, &u32)| {
-            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-            let start = starts[group] as u32;
-            self.law.law.rows.table(group).item(position - start)
-        };
-        groups.zip(positions).map(of).collect()
+    fn name(&self, positions: &mut [u32]) {
+        let rows = &self.law.law.rows;
+        for (position, &group) in positions.iter_mut().zip(&self.picks) {
+            *position = rows.table(group).item(*position - rows.first(group));
+        }
     }
 
     fn operations(&self) -> f64 {

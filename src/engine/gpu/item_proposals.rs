@@ -23,8 +23,8 @@ use crate::{
 
 /// The most items of a proposal, which workgroup memory holds.
 const MOST: usize = 36;
-/// The most bytes of the rows of a wave.
-const MOST_BYTES: usize = 1 << 28;
+/// The most bytes of the rows of a wave, of which there are a few at a time.
+const MOST_BYTES: usize = 1 << 27;
 /// Threads of a workgroup, those that share a row, and values of rows that are multiplied at a time, in groups of four.
 const THREADS: usize = 64;
 const LANES: usize = 8;

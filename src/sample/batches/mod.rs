@@ -38,6 +38,8 @@ use crate::{
 
 /// Draws of a block.
 const DRAWS: u64 = 1 << 14;
+/// Blocks that are drawn at a time: the host makes subsets of one while the device makes proposals of another.
+const AT_ONCE: usize = 4;
 /// The least acceptance for which the proposals of a block are counted in 32 bits.
 const LEAST: f64 = 1e-4;
 /// Proposals that the host makes at a time, at most, and their multiply-adds for each thread: some tenths of a second.
@@ -238,19 +240,18 @@ impl Batched<'_> {
         &self,
         block: &mut Block,
         draws: usize,
-        attempts: &Attempts<'_>,
+        watch: &Watch,
         mut told: impl FnMut(usize),
     ) -> Result<Option<Ended>> {
         loop {
-            if let Some(ended) = attempts.watch().ended() {
+            if let Some(ended) = watch.ended() {
                 return Ok(Some(ended));
             }
             if block.len() >= draws {
                 return Ok(None);
             }
             let tally = self.batches.tally();
-            let made =
-                self.made(|sizes| block.wave(draws, self.acceptance_bound, tally, sizes), attempts.watch());
+            let made = self.made(|sizes| block.wave(draws, self.acceptance_bound, tally, sizes), watch);
             block.add(made.count, made.accepted);
             told(block.len().min(draws));
             match made.outcome {
@@ -270,37 +271,62 @@ impl Sampler {
         draws: Range<u64>,
         seed: u64,
         attempts: &Attempts<'_>,
-        told: impl Fn(u64),
+        told: impl Fn(u64) + Sync,
     ) -> Result<Samples> {
         let mut samples = Samples::new(self.acceptance_bound());
-        let mut at = draws.start;
-        while at < draws.end {
-            let stream = Stream { seed, block: at / DRAWS };
-            let (first, last) =
-                ((at % DRAWS) as usize, (draws.end - stream.block * DRAWS).min(DRAWS) as usize);
-            let kept = law.batches.last.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let kept = kept.filter(|block| block.has(stream, first));
-            let mut block = kept.unwrap_or_else(|| Block::new(stream));
-            let mut done = first;
-            let outcome = law.extend(&mut block, last, attempts, |len| {
-                if len > done {
-                    told((len - done) as u64);
-                    done = len;
-                }
-            });
-            let subset = |_, (mut items, proposals): (Vec<u32>, u64)| {
-                items.extend_from_slice(&self.included);
-                (Subset::from_distinct(items), proposals)
+        if draws.is_empty() {
+            return Ok(samples);
+        }
+        let blocks = draws.start / DRAWS..draws.end.div_ceil(DRAWS);
+        for first in blocks.clone().step_by(AT_ONCE) {
+            let count = (blocks.end - first).min(AT_ONCE as u64);
+            let own = |block: u64| {
+                let start = block * DRAWS;
+                let first = draws.start.saturating_sub(start) as usize;
+                (Stream { seed, block }, first..(draws.end - start).min(DRAWS) as usize)
             };
-            for (subset, proposals) in map_ordered_mut(block.take(first..last), subset) {
-                samples.push(subset, proposals);
+            let drawn = map_ordered(count as usize, |at| {
+                let (stream, draws) = own(first + at as u64);
+                self.draws_of_block(law, stream, draws, attempts.watch(), &told)
+            });
+            for drawn in drawn {
+                let (subsets, ended) = drawn?;
+                subsets.into_iter().for_each(|(subset, proposals)| samples.push(subset, proposals));
+                if let Some(ended) = ended {
+                    return Ok(samples.ended_by(ended));
+                }
             }
-            *law.batches.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
-            if let Some(ended) = outcome? {
-                return Ok(samples.ended_by(ended));
-            }
-            at = stream.block * DRAWS + last as u64;
         }
         Ok(samples)
+    }
+
+    /// The draws with these numbers of a block, with their numbers of proposals, and why they ended early.
+    fn draws_of_block(
+        &self,
+        law: &Batched<'_>,
+        stream: Stream,
+        draws: Range<usize>,
+        watch: &Watch,
+        told: impl Fn(u64),
+    ) -> Result<(Vec<(Subset, u64)>, Option<Ended>)> {
+        let last = || law.batches.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = last().take_if(|block| block.has(stream, draws.start));
+        let mut block = kept.unwrap_or_else(|| Block::new(stream));
+        let mut done = draws.start;
+        let ended = law.extend(&mut block, draws.end, watch, |len| {
+            if len > done {
+                told((len - done) as u64);
+                done = len;
+            }
+        })?;
+        let subset = |_, (mut items, proposals): (Vec<u32>, u64)| {
+            items.extend_from_slice(&self.included);
+            (Subset::from_distinct(items), proposals)
+        };
+        let subsets = map_ordered_mut(block.take(draws.clone()), subset);
+        if draws.end < DRAWS as usize {
+            *last() = Some(block);
+        }
+        Ok((subsets, ended))
     }
 }

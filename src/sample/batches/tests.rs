@@ -103,8 +103,7 @@ fn drawn(coins: Coins<'_>, draws: usize, watch: &Watch) -> Drawn {
     let batches = Batches::on_device(Arc::new(coins.device));
     let law = Batched { batches: &batches, proposals: Box::new(coins), acceptance_bound: 0.4 };
     let mut block = Block::new(STREAM);
-    let attempts = Attempts::under(watch, law.acceptance_bound);
-    let ended = law.extend(&mut block, draws, &attempts, |_| ()).unwrap();
+    let ended = law.extend(&mut block, draws, watch, |_| ()).unwrap();
     (block.take(0..draws), ended)
 }
 

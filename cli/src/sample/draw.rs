@@ -76,7 +76,15 @@ impl Run<'_> {
         };
         if predicted > LONG && !arguments.output.quiet {
             let method = arguments.method;
-            output::note(&format!("--method {method} is predicted to take at least {}", seconds(predicted)));
+            let way = if method == MethodChoice::Estimated {
+                "; --weighted draws at once, with weights"
+            } else {
+                ""
+            };
+            output::note(&format!(
+                "--method {method} is predicted to take at least {}{way}",
+                seconds(predicted)
+            ));
         }
     }
 

@@ -158,10 +158,11 @@ impl Proposer for DeviceItems {
         let context = self.gpu.context();
         let ProposalShape { size, .. } = self.shape;
         let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
-        let count = wave.count as usize;
+        let most = wave.count.max(self.most()) as usize;
         self.trials.checked(found(context, wave, &self.shape, |work, found, slots| {
-            let images = work.hold(context.reals(count * size * self.stored.quads * QUAD));
-            let positions = work.hold(context.storage(4 * (count * size) as u64));
+            // Of one size for all waves, so that the next one takes them again.
+            let images = work.hold(context.reals(most * size * self.stored.quads * QUAD));
+            let positions = work.hold(context.storage(4 * (most * size) as u64));
             self.gather(context, work, wave, [&images, &positions])?;
             context.dispatch(
                 work,

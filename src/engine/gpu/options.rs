@@ -20,6 +20,8 @@ pub struct GpuOptions {
     rewrite: Option<Rewrite>,
 }
 
+/// The share of a device's memory, in percent, beyond which it counts as full.
+const MEMORY_SHARE: u8 = 90;
 /// The default time limit of one submission.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
@@ -256,6 +258,9 @@ fn adapters() -> Vec<wgpu::Adapter> {
     descriptor.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
     // The older compiler, which needs no library, rejects some of the shaders.
     descriptor.backend_options.dx12.shader_compiler = wgpu::Dx12Compiler::default_dynamic_dxc();
-    let instance = wgpu::Instance::new(descriptor.with_env());
+    let mut descriptor = descriptor.with_env();
+    // Beyond its memory a driver may use that of the host without a word; rows are streamed before that.
+    descriptor.memory_budget_thresholds.for_resource_creation = Some(MEMORY_SHARE);
+    let instance = wgpu::Instance::new(descriptor);
     pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()))
 }

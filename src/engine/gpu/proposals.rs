@@ -190,7 +190,9 @@ pub(super) fn found(
         })
     };
     context.checked(WHAT, || {
-        let slots = wave.expected.min(wave.count);
+        // Of few sizes, so that buffers are used again.
+        let grain = wave.expected.next_power_of_two() / 8;
+        let slots = wave.expected.next_multiple_of(grain.max(1)).min(wave.count);
         let (mut count, mut records) = run(slots)?;
         if count > slots {
             // Which of them are missing is not known.

@@ -2,8 +2,8 @@
 //
 // trial_entries: shares of its own, and alias, of every position of a part and of its null entry, part after part; picks: first
 // position, entries, shares of an entry and number of the part of every pick; table: the stored row of every position;
-// factors: what that is multiplied by; images: the rows of all picks, of which a dispatch writes those that are in its chunk;
-// positions: those picked, NOBODY for the null entry.
+// factors: what that is multiplied by; images: the rows of all picks, of which a dispatch writes those that are in its chunk,
+// and zeros for the null entry; positions: those picked, NOBODY for the null entry.
 
 struct Parameters {
   start: u32, tiles: u32, quads: u32, reading: u32,
@@ -54,8 +54,14 @@ fn main(
     positions[pick] = position;
   }
   workgroupBarrier();
+  if !is_asked {
+    return;
+  }
   let position = sh_positions[thread / LANES];
-  if !is_asked || position == NOBODY {
+  if position == NOBODY {
+    for (var quad = lane; quad < p.quads; quad += LANES) {
+      images[pick * p.quads + quad] = real4();
+    }
     return;
   }
   // Rows before the chunk come after it.

@@ -99,7 +99,9 @@ impl Progress {
             Step::Draw => "draws",
             _ => "steps",
         };
-        self.bar.set_message(format!("computing: {} {what}, {} s", reached.steps, reached.elapsed.as_secs()));
+        let of = reached.total.map_or(String::new(), |total| format!(" of {total}"));
+        let (steps, seconds) = (reached.steps, reached.elapsed.as_secs());
+        self.bar.set_message(format!("computing: {steps}{of} {what}, {seconds} s"));
     }
 
     /// Shows an upper bound on ln det, for a set that has this ln det.

@@ -225,6 +225,7 @@ fn every_shader_has_its_twins_and_its_conformance() {
         "sequential_draws",
         "gather_picks",
         "item_proposals",
+        "small_item_proposals",
         "slates",
     ];
     for name in shaders.iter().filter(|name| !others.contains(&name.as_str())) {

@@ -21,8 +21,9 @@ use crate::{
     engine::proposals::{Found, ItemTables, ProposalShape, Proposer, Wave, alias::AliasTable},
 };
 
-/// The most items of a proposal, which workgroup memory holds.
+/// The most items of a proposal, which workgroup memory holds, and of a small one.
 const MOST: usize = 36;
+const SMALL: usize = 16;
 /// The most bytes of the rows of a wave, of which there are a few at a time.
 const MOST_BYTES: usize = 1 << 27;
 /// Threads of a workgroup, those that share a row, and values of rows that are multiplied at a time, in groups of four.
@@ -44,13 +45,18 @@ pub(super) struct DeviceItems {
     factors: Lease,
 }
 
+fn shader(shape: &ProposalShape) -> Shader {
+    if shape.size <= SMALL { Shader::SmallItemProposals } else { Shader::ItemProposals }
+}
+
 /// Turns of a thread's loops.
 fn turns(shape: &ProposalShape) -> usize {
     let (size, quads) = (shape.size, shape.rank.div_ceil(QUAD));
-    let pairs = (size * (size / 2 + 1)).div_ceil(THREADS);
+    // Sixteen rows of products at a time, by four threads each.
+    let (rows, columns) = (size.div_ceil(16), size.div_ceil(4) + 1);
     let chunks = quads.div_ceil(WIDTH);
-    let products = chunks * ((size * WIDTH).div_ceil(THREADS) + pairs * (WIDTH + 1) + 1) + 2 * pairs;
-    products + size * (size + size * size.div_ceil(THREADS) + 3) + quads.div_ceil(LANES)
+    let products = chunks * ((size * WIDTH).div_ceil(THREADS) + rows * columns * (WIDTH + 1) + 1);
+    products + (size + 2) * (size + rows * (columns + 1) + 1) + quads.div_ceil(LANES)
 }
 
 /// Bytes of the rows of a proposal.
@@ -72,7 +78,7 @@ impl DeviceItems {
             && 8 * (shape.items + shape.parts) as u64 <= context.largest_binding
             && most(context, shape) >= THREADS
             && turns(shape) <= TURNS
-            && Shader::ItemProposals.workgroup_memory(context.precision) <= context.workgroup_memory
+            && shader(shape).workgroup_memory(context.precision) <= context.workgroup_memory
     }
 
     pub(super) fn new(gpu: &Gpu, tables: &ItemTables<'_>) -> Result<Self> {
@@ -166,7 +172,7 @@ impl Proposer for DeviceItems {
             self.gather(context, work, wave, [&images, &positions])?;
             context.dispatch(
                 work,
-                Shader::ItemProposals,
+                shader(&self.shape),
                 &[
                     wave.count,
                     wave.first,

@@ -19,7 +19,8 @@ pub struct Progress {
     pub step: Step,
     /// Number of steps done.
     pub steps: u64,
-    /// Number of steps in all, if it is known: of draws and of requests.
+    /// Number of steps in all, if it is known: of draws, of requests, and of weighted draws, of which more may be found to be
+    /// needed.
     pub total: Option<u64>,
     /// ln det of the best set so far, or what [`Coverage`](crate::map::Coverage) maximises; −∞ if the work does not search for a set.
     pub log_det: f64,

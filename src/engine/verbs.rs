@@ -67,6 +67,11 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
         self.proceed()
     }
 
+    /// Says that so many more steps of this kind are to come.
+    fn expect(&self, step: Step, steps: usize) {
+        let _ = (step, steps);
+    }
+
     /// The engine without its watch, and the watch, if there is one.
     fn apart(&self) -> Option<(&Engine, &Watch)> {
         None

@@ -31,11 +31,19 @@ pub(super) struct Watched {
     engine: Engine,
     latch: Latch,
     start: Option<Instant>,
-    rows: AtomicU64,
-    nodes: AtomicU64,
-    others: AtomicU64,
+    steps: [Steps; STEPS],
     /// The CPU under the same watch, if the engine computes in single precision.
     stand_in: Option<Engine>,
+}
+
+/// The number of kinds of steps.
+const STEPS: usize = Step::Pilot as usize + 1;
+
+/// Steps of one kind: those done, and those expected in all, 0 if that is not known.
+#[derive(Debug, Default)]
+struct Steps {
+    done: AtomicU64,
+    expected: AtomicU64,
 }
 
 /// Whether the watch has ended work. A pass that skipped rows remains invalid even if the caller clears the flag.
@@ -61,10 +69,9 @@ impl Watched {
     pub(super) fn new(engine: Engine, watch: Watch) -> Self {
         let single = engine.info().precision == Precision::F32;
         let stand_in = single.then(|| engine.stand_in().unwrap_or(Engine::host()).watched(&watch));
-        let [rows, nodes, others] = [0; 3].map(AtomicU64::new);
         let start = watch.begin();
         let latch = Latch { watch, ended: OnceLock::new() };
-        Self { engine, latch, start, rows, nodes, others, stand_in }
+        Self { engine, latch, start, steps: Default::default(), stand_in }
     }
 
     /// Runs a pass over rows.
@@ -76,7 +83,7 @@ impl Watched {
     fn pass_over<T>(&self, rows: usize, verb: impl FnOnce() -> Result<T>) -> Result<T> {
         self.latch.check()?;
         let found = verb()?;
-        self.passed(Step::Row, &self.rows, rows)?;
+        self.passed(Step::Row, rows)?;
         Ok(found)
     }
 
@@ -92,16 +99,18 @@ impl Watched {
         for phases in grid.phases.chunks(nodes * grid.shares.len()) {
             let part = PhaseGrid { shares: grid.shares, phases };
             verb(&part)?;
-            self.passed(Step::Node, &self.nodes, part.nodes())?;
+            self.passed(Step::Node, part.nodes())?;
         }
         Ok(())
     }
 
     /// Counts this many more steps as done, unless the watch ended them.
-    fn passed(&self, step: Step, count: &AtomicU64, more: usize) -> Result<()> {
+    fn passed(&self, step: Step, more: usize) -> Result<()> {
         self.latch.check()?;
-        let steps = count.fetch_add(more as u64, Ordering::Relaxed) + more as u64;
-        self.latch.watch.report(self.start, step, steps, None);
+        let Steps { done, expected } = &self.steps[step as usize];
+        let steps = done.fetch_add(more as u64, Ordering::Relaxed) + more as u64;
+        let expected = expected.load(Ordering::Relaxed);
+        self.latch.watch.report(self.start, step, steps, (expected > 0).then_some(expected));
         Ok(())
     }
 }
@@ -124,11 +133,15 @@ impl Verbs for Watched {
     }
 
     fn proceed_after(&self, rows: usize) -> Result<()> {
-        self.passed(Step::Row, &self.rows, rows)
+        self.passed(Step::Row, rows)
     }
 
     fn proceed_after_steps(&self, step: Step, steps: usize) -> Result<()> {
-        self.passed(step, &self.others, steps)
+        self.passed(step, steps)
+    }
+
+    fn expect(&self, step: Step, steps: usize) {
+        self.steps[step as usize].expected.fetch_add(steps as u64, Ordering::Relaxed);
     }
 
     fn apart(&self) -> Option<(&Engine, &Watch)> {
@@ -171,7 +184,7 @@ impl Verbs for Watched {
     fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
         self.latch.check()?;
         self.engine.grid_forms(of, &|nodes| {
-            self.passed(Step::Node, &self.nodes, nodes)?;
+            self.passed(Step::Node, nodes)?;
             passed(nodes)
         })
     }
@@ -200,7 +213,7 @@ impl Verbs for Watched {
             let found = self.engine.candidate_determinants(&CandidateGrid { rows, ..*candidates })?;
             sums.sums.extend(found.sums);
             sums.determinants += found.determinants;
-            self.passed(Step::Node, &self.nodes, rows.len() / size.max(1) * nodes)?;
+            self.passed(Step::Node, rows.len() / size.max(1) * nodes)?;
         }
         Ok(sums)
     }
@@ -260,7 +273,7 @@ impl Verbs for Watched {
         self.latch.check()?;
         let table = self.engine.node_table(rows, map, grid, factors)?;
         if table.is_some() {
-            self.passed(Step::Node, &self.nodes, grid.nodes())?;
+            self.passed(Step::Node, grid.nodes())?;
         }
         Ok(table)
     }
@@ -307,7 +320,7 @@ impl<'e> SwapTable for WatchedTable<'e, dyn SwapTable + 'e> {
         self.watched.latch.check()?;
         let ahead = self.table.swap_ahead(request)?;
         let passes = ahead.as_ref().map_or(0, |ahead| ahead.swaps.len().max(1));
-        self.watched.passed(Step::Row, &self.watched.rows, passes * self.rows)?;
+        self.watched.passed(Step::Row, passes * self.rows)?;
         Ok(ahead)
     }
 

@@ -224,6 +224,8 @@ fn stopped_after(last: u64, step: Step, work: impl FnOnce(Watch)) -> u64 {
     let (watch, reports) = stopped_when(move |reports| count(reports) >= last);
     work(watch);
     let reports = reports.lock().unwrap();
+    let is_foretold = |report: &Progress| report.total.is_some_and(|total| report.steps <= total);
+    assert!(reports.iter().filter(|report| report.step == Step::Pilot).all(is_foretold));
     count(&reports)
 }
 

@@ -61,6 +61,9 @@ pub(super) struct Batches {
     last: Mutex<Option<Block>>,
 }
 
+/// Subsets with their numbers of proposals.
+type Taken = Vec<(Subset, u64)>;
+
 /// Proposals so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
@@ -277,17 +280,14 @@ impl Sampler {
         if draws.is_empty() {
             return Ok(samples);
         }
-        let blocks = draws.start / DRAWS..draws.end.div_ceil(DRAWS);
-        for first in blocks.clone().step_by(AT_ONCE) {
-            let count = (blocks.end - first).min(AT_ONCE as u64);
-            let own = |block: u64| {
-                let start = block * DRAWS;
-                let first = draws.start.saturating_sub(start) as usize;
-                (Stream { seed, block }, first..(draws.end - start).min(DRAWS) as usize)
-            };
-            let drawn = map_ordered(count as usize, |at| {
-                let (stream, draws) = own(first + at as u64);
-                self.draws_of_block(law, stream, draws, attempts.watch(), &told)
+        let blocks: Vec<u64> = (draws.start / DRAWS..draws.end.div_ceil(DRAWS)).collect();
+        for blocks in blocks.chunks(AT_ONCE) {
+            let drawn = map_ordered(blocks.len(), |at| {
+                let start = blocks[at] * DRAWS;
+                let [first, last] =
+                    [draws.start.saturating_sub(start), draws.end - start].map(|at| at.min(DRAWS) as usize);
+                let stream = Stream { seed, block: blocks[at] };
+                self.draws_of_block(law, stream, first..last, attempts.watch(), &told)
             });
             for drawn in drawn {
                 let (subsets, ended) = drawn?;
@@ -308,7 +308,7 @@ impl Sampler {
         draws: Range<usize>,
         watch: &Watch,
         told: impl Fn(u64),
-    ) -> Result<(Vec<(Subset, u64)>, Option<Ended>)> {
+    ) -> Result<(Taken, Option<Ended>)> {
         let last = || law.batches.last.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = last().take_if(|block| block.has(stream, draws.start));
         let mut block = kept.unwrap_or_else(|| Block::new(stream));
@@ -324,7 +324,8 @@ impl Sampler {
             (Subset::from_distinct(items), proposals)
         };
         let subsets = map_ordered_mut(block.take(draws.clone()), subset);
-        if draws.end < DRAWS as usize {
+        // A whole block has no next instalment.
+        if (draws.end as u64) < DRAWS {
             *last() = Some(block);
         }
         Ok((subsets, ended))

@@ -251,6 +251,7 @@ impl BoundedLaw {
         engine: &Engine,
         go_on: impl Fn() -> bool + Sync,
     ) -> Result<Vec<Weighed>> {
+        engine.expect(Step::Pilot, tasks.len() * each);
         let drawn = map_ordered(tasks.len(), |task| {
             let task = tasks.start + task;
             let (mut rng, mut scratch) = (stream(seed, task as u64), self.scratch());

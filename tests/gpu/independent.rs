@@ -229,3 +229,21 @@ fn what_does_not_fit_is_drawn_one_by_one() {
     let too_many = problem("more items than fit", 300, 400, &[19, 18], 0);
     assert_eq!(of(&too_many, independent(), &gpu.engine()), None);
 }
+
+/// Proposals that a device makes by the thousand may be accepted less often.
+#[test]
+fn a_device_changes_the_choice_of_a_bound() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let (items, dims) = (2000, 40);
+    let centres = normals(2 * dims, 1);
+    let of_part = |at: usize| at % dims + at / dims % 2 * dims;
+    let clustered = normals(items * dims, 2).into_iter().enumerate().map(|(at, x)| x + centres[of_part(at)]);
+    let features = Features::from_rows(items, dims, clustered.collect::<Vec<f64>>()).unwrap();
+    let options = Method::Rejection.into();
+    let case = Problem { features, options, ..problem("choice", items, dims, &[6, 6], 0) };
+    let chosen =
+        |engine: &Engine| case.sampled(engine, |sampler| (sampler.bound(), sampler.batched_proposals()));
+    assert_eq!(chosen(&gpu.engine()), (Some(Bound::Hadamard), Some([0, 0])));
+    let (on_cpu, batches) = chosen(&Engine::cpu());
+    assert!(on_cpu != Some(Bound::Hadamard) && batches.is_none(), "{on_cpu:?}");
+}

@@ -1,6 +1,6 @@
-// Sum, difference, product and quotient of pairs of numbers, to test the device's precision.
+// Operations on pairs of numbers, to test the device's precision.
 //
-// operands: pair after pair; results: four per pair.
+// operands: pair after pair; results: eight per pair.
 
 struct Parameters { start: u32, pairs: u32 }
 
@@ -18,6 +18,8 @@ fn main(
   if at < parameters.pairs {
     let x = operands[at].x;
     let y = operands[at].y;
-    results[at] = real4(x + y, x - y, x * y, x / y);
+    results[2u * at] = real4(x + y, x - y, x * y, x / y);
+    let inner = dot(real4(x, y, x, ONE), real4(ONE, -ONE, 0.5, 0.25));
+    results[2u * at + 1u] = real4(sqrt(abs(x)), real(f32(x)), real(at * 0x9E3779B1u), inner);
   }
 }

@@ -259,8 +259,8 @@ impl Sampler {
     /// the same for any number of threads, and `sample_many(a, s)` begins `sample_many(b, s)` for
     /// a ≤ b.
     ///
-    /// A sampler on a GPU, by eigenvectors with leverage trials for sets of one size, of 36 items at most, makes tens of
-    /// thousands of proposals at a time on the device if its tables fit there, a row for every item. They use the
+    /// A sampler on a GPU, by eigenvectors with leverage trials or by independent items ([`Bound::Hadamard`]), for sets of one size,
+    /// of 36 items at most, makes tens of thousands of proposals at a time on the device if its tables fit there. They use the
     /// counter-based generator Philox4x32-10, which gives other subsets: draw number i is the accepted proposal number
     /// i mod 2¹⁴ of block i / 2¹⁴. What the device's rounding leaves open, the first proposals, and everything once the
     /// device has failed are computed on the host in f64: given the sampler's set-up, whose Gram matrices and leverages

@@ -23,6 +23,16 @@ pub struct SamplerOptions {
     pub(super) bound: Bound,
     pub(super) proposal_budget: f64,
     pub(super) law_error: f64,
+    pub(super) draws: Draws,
+}
+
+/// How draws will be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Draws {
+    /// Many at a time, by a device if there is one that can.
+    InBatches,
+    /// Each by itself, on the host.
+    OneByOne,
 }
 
 impl Default for SamplerOptions {
@@ -35,6 +45,7 @@ impl Default for SamplerOptions {
             bound: Bound::default(),
             proposal_budget: DEFAULT_PROPOSAL_BUDGET,
             law_error: DEFAULT_LAW_ERROR,
+            draws: Draws::InBatches,
         }
     }
 }
@@ -56,6 +67,11 @@ impl SamplerOptions {
     #[must_use]
     pub fn with_projection(self, projection: Projection) -> Self {
         Self { projection, ..self }
+    }
+
+    /// Of a law whose draws no device makes.
+    pub(super) fn one_by_one(self) -> Self {
+        Self { draws: Draws::OneByOne, ..self }
     }
 
     /// The method: a bound asks for rejection.

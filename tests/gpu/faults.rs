@@ -142,24 +142,47 @@ fn f64_that_divides_in_single_precision() {
     let Some(honest) = gpu(Precision::F64) else { return };
     assert_eq!(honest.engine().info().precision, Precision::F64);
     for (from, to, operation) in [
-        ("x / y", "x * f64(1.0f / f32(y))", "division"),
-        ("x / y", "x / y * 1.00000001lf", "division"),
-        ("x * y", "x * y * 1.00000001lf", "multiplication"),
-        ("x + y", "f64(f32(x + y))", "addition"),
+        ("x / y", "x * real(1.0f / f32(y))", "division"),
+        ("x / y", "x / y * 1.00000001", "division"),
+        ("x * y", "x * y * 1.00000001", "multiplication"),
+        ("x + y", "real(f32(x + y))", "addition"),
+        ("sqrt(abs(x))", "real(sqrt(f32(abs(x))))", "square root"),
+        ("= dot(real4(x", "= real(1.0e-9) + dot(real4(x", "inner product"),
     ] {
         let flawed = GpuOptions::default().with_patch("arithmetic", from, to);
-        let outcome = Gpu::new(&flawed.clone().with_precision(Precision::F64));
-        match outcome {
-            Err(Error::Device(DeviceProblem::InaccurateDoublePrecision {
-                operation: found, error, ..
-            })) => {
-                assert!(found == operation && error > 1e-9, "{to}: {found} {error}");
-            }
-            other => panic!("{to}: {other:?}"),
-        }
+        assert!(is_refused(&flawed.clone().with_precision(Precision::F64), 64, operation) > 1e-9, "{to}");
         let narrow = Gpu::new(&flawed).unwrap();
         assert_eq!(narrow.engine().info().precision, Precision::F32, "{to}");
         assert_eq!(narrow.row_norms(&all(&features())).unwrap().len(), 600);
+    }
+}
+
+/// Asserts that a device is refused for this operation; returns its error.
+fn is_refused(options: &GpuOptions, wanted: usize, operation: &str) -> f64 {
+    match Gpu::new(options) {
+        Err(Error::Device(DeviceProblem::Inaccurate { bits, operation: found, error, .. })) => {
+            assert_eq!((bits, found), (wanted, operation));
+            error
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Without accurate single precision there is nothing to fall back on.
+#[test]
+fn inaccurate_single_precision_is_refused() {
+    let Some(honest) = gpu(Precision::F32) else { return };
+    assert_eq!(honest.engine().info().precision, Precision::F32);
+    for (from, to, operation) in [
+        ("x / y", "x / y * 1.00001", "division"),
+        ("sqrt(abs(x))", "sqrt(abs(x)) * 0.99999", "square root"),
+        ("real(f32(x))", "real(f32(x)) * 1.00001", "conversion to single precision"),
+        ("real(at * 0x9E3779B1u)", "real((at * 0x9E3779B1u) & 0xffff0000u)", "conversion of integers"),
+        ("= dot(real4(x", "= 1.0e-4 + dot(real4(x", "inner product"),
+    ] {
+        let flawed = GpuOptions::default().with_patch("arithmetic", from, to);
+        assert!(is_refused(&flawed.clone().with_precision(Precision::F32), 32, operation) > 1e-6, "{to}");
+        assert!(is_refused(&flawed, 32, operation) > 1e-6, "{to}");
     }
 }
 

@@ -1,51 +1,65 @@
-//! The accuracy of a device's f64, which is tested when the device is opened: Vulkan guarantees division in single
+//! The accuracy of a device's arithmetic, which is tested when the device is opened: Vulkan guarantees division in single
 //! precision only.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{context::Context, pace::Load, shaders::Shader, words};
-use crate::Result;
+use super::{buffers::size_of, context::Context, pace::Load, shaders::Shader, words};
+use crate::{Result, engine::Precision};
 
 /// The operations tested, in the order of the shader's results.
-const OPERATIONS: [&str; 4] = ["addition", "subtraction", "multiplication", "division"];
-/// Largest relative error of an operation in f64: ε/2 for a rounded result, ε or 2ε for a Newton iteration without
-/// correction.
-const TOLERANCE: f64 = 4.0 * f64::EPSILON;
+const OPERATIONS: [&str; 8] = [
+    "addition",
+    "subtraction",
+    "multiplication",
+    "division",
+    "square root",
+    "conversion to single precision",
+    "conversion of integers",
+    "inner product",
+];
+/// The largest relative error of an operation, in units of the precision's ε: half of one for a rounded result, two and a half
+/// for a quotient and up to five for a root by the specification of WGSL, two for an inner product.
+const TOLERANCE: f64 = 5.0;
 /// Number of pairs with arbitrary digits.
 const ARBITRARY: usize = 500;
 
-/// An operation that is less accurate than f64, and its relative error.
+/// An operation that is less accurate than its precision, and its relative error.
 pub(super) type Flaw = (&'static str, f64);
 
-/// Tests all operations on a device in f64, and returns the worst flaw, if there is any.
+/// What an operation should find, and what its error is relative to.
+type Expected = (f64, f64);
+
+/// Tests all operations of a device in its precision, and returns the worst flaw, if there is any.
 pub(super) fn flaw(context: &Context) -> Result<Option<Flaw>> {
     context.checked("arithmetic", || {
-        let pairs = pairs();
+        let (precision, width) = (context.precision, size_of(context.precision));
+        let pairs = pairs(precision);
         let operands = context.uploaded(pairs.as_flattened())?;
-        let results = context.reals(4 * pairs.len());
+        let results = context.reals(OPERATIONS.len() * pairs.len());
         let mut work = context.work("arithmetic");
         context.dispatch(
             &mut work,
             Shader::Arithmetic,
             &[words(pairs.len())],
             &[operands.as_entire_binding(), results.as_entire_binding()],
-            Load { groups: pairs.len().div_ceil(64), flops: 4.0 * 64.0, bytes: 6.0 * 8.0 * 64.0 },
+            Load { groups: pairs.len().div_ceil(64), flops: 16.0 * 64.0, bytes: 10.0 * 8.0 * 64.0 },
         )?;
-        let found = context.download(work, &[(&results, 0, 4 * 8 * pairs.len() as u64)])?.concat();
-        Ok(worst(&pairs, context.widened(&found).as_chunks().0))
+        let bytes = (OPERATIONS.len() * width * pairs.len()) as u64;
+        let found = context.download(work, &[(&results, 0, bytes)])?.concat();
+        Ok(worst(precision, &pairs, context.widened(&found).as_chunks().0))
     })
 }
 
-/// The operation with the largest relative error above the tolerance, given the four results of every pair.
-fn worst(pairs: &[[f64; 2]], results: &[[f64; 4]]) -> Option<Flaw> {
+/// The operation with the largest relative error above the tolerance, given the results of every pair.
+fn worst(precision: Precision, pairs: &[[f64; 2]], results: &[[f64; 8]]) -> Option<Flaw> {
     let mut worst = None;
-    for (&[x, y], results) in pairs.iter().zip(results) {
-        for ((operation, found), expected) in
-            OPERATIONS.into_iter().zip(results).zip([x + y, x - y, x * y, x / y])
-        {
+    for ((at, &pair), results) in (0..).zip(pairs).zip(results) {
+        for ((operation, found), expected) in OPERATIONS.into_iter().zip(results).zip(expected(at, pair)) {
+            let narrow = operation == "conversion to single precision";
+            let epsilon = if narrow { Precision::F32 } else { precision }.epsilon();
             let error = relative_error(*found, expected);
-            if error > TOLERANCE && worst.is_none_or(|(_, known)| error > known) {
+            if error > TOLERANCE * epsilon && worst.is_none_or(|(_, known)| error > known) {
                 worst = Some((operation, error));
             }
         }
@@ -53,46 +67,67 @@ fn worst(pairs: &[[f64; 2]], results: &[[f64; 4]]) -> Option<Flaw> {
     worst
 }
 
+/// What the operations should find of a pair.
+fn expected(at: u32, [x, y]: [f64; 2]) -> [Expected; 8] {
+    let exact = |value: f64| (value, value.abs());
+    let is_single = x.abs() < 1e38 && x.abs() > 1e-37;
+    [
+        exact(x + y),
+        exact(x - y),
+        exact(x * y),
+        exact(x / y),
+        exact(x.abs().sqrt()),
+        // Numbers beyond single precision may become anything.
+        if is_single { exact(x) } else { (x, f64::INFINITY) },
+        exact(at.wrapping_mul(0x9E37_79B1).into()),
+        (1.5 * x - y + 0.25, 1.5 * x.abs() + y.abs() + 0.25),
+    ]
+}
+
 /// The relative error; infinite for NaN.
-fn relative_error(found: f64, expected: f64) -> f64 {
+fn relative_error(found: f64, (expected, scale): Expected) -> f64 {
     let error = (found - expected).abs();
-    if error == 0.0 {
+    if error == 0.0 || scale.is_infinite() {
         0.0
-    } else if error.is_finite() && expected != 0.0 {
-        error / expected.abs()
+    } else if error.is_finite() && scale != 0.0 {
+        error / scale
     } else {
         f64::INFINITY
     }
 }
 
 /// Operands that expose single precision, or a quotient from a single-precision reciprocal: thirds, neighbours of 1 and
-/// 2, cancelling differences, exponents beyond single precision, and arbitrary digits. No result over- or underflows in
-/// f64.
-fn pairs() -> Vec<[f64; 2]> {
-    const E: f64 = f64::EPSILON;
+/// 2, cancelling differences, exponents beyond single precision in f64, and arbitrary digits. No result over- or underflows.
+fn pairs(precision: Precision) -> Vec<[f64; 2]> {
+    let e = precision.epsilon();
     let mut pairs = vec![
         [1.0, 3.0],
         [5.0, 3.0],
         [1.0, 49.0],
-        [1.0, 2.0 - E],
-        [2.0 - E, 1.0 + E],
-        [1.0 + E, 1.0 - E / 2.0],
-        [1.0 - E / 2.0, 2.0 - E],
-        [4.0 / 3.0, 1.0 + 1.0 / 3.0 + E],
+        [1.0, 2.0 - e],
+        [2.0 - e, 1.0 + e],
+        [1.0 + e, 1.0 - e / 2.0],
+        [1.0 - e / 2.0, 2.0 - e],
+        [4.0 / 3.0, 1.0 + 1.0 / 3.0 + e],
         [1.0 + 1e-9, 1.0],
         [1.0, 1e-9],
         [1.0 + 2_f64.powi(-30), 1.0 - 2_f64.powi(-30)],
         [1e16, 1.0 + 1e-3],
-        [1e150, 3e-150],
-        [-3e-150, 7e149],
-        [1e200, 1.1e-90],
-        [-1e-200, 1.3e90],
         [16_777_217.0, 16_777_219.0],
         [std::f64::consts::PI, std::f64::consts::E],
     ];
+    let mut most = 30;
+    if precision == Precision::F64 {
+        pairs.extend([[1e150, 3e-150], [-3e-150, 7e149], [1e200, 1.1e-90], [-1e-200, 1.3e90]]);
+        most = 128;
+    }
     let mut rng = ChaCha8Rng::seed_from_u64(0);
-    let mut next = || rng.random_range(1.0..2.0) * 2_f64.powi(rng.random_range(-128..128));
+    let mut next = || rng.random_range(1.0..2.0) * 2_f64.powi(rng.random_range(-most..most));
     pairs.extend((0..ARBITRARY).map(|_| [next(), -next()]));
+    if precision == Precision::F32 {
+        #[expect(clippy::cast_possible_truncation, reason = "the operands of the device")]
+        pairs.as_flattened_mut().iter_mut().for_each(|x| *x = f64::from(*x as f32));
+    }
     pairs
 }
 
@@ -100,22 +135,29 @@ fn pairs() -> Vec<[f64; 2]> {
 mod tests {
     use super::*;
 
-    fn results(change: impl Fn(usize, f64) -> f64) -> Vec<[f64; 4]> {
-        let exact = |&[x, y]: &[f64; 2]| [x + y, x - y, x * y, x / y];
-        let changed =
-            |results: [f64; 4]| std::array::from_fn(|operation| change(operation, results[operation]));
-        pairs().iter().map(exact).map(changed).collect()
+    const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
+
+    fn results(precision: Precision, change: impl Fn(usize, f64) -> f64) -> Vec<[f64; 8]> {
+        let of = |(at, &pair): (u32, &[f64; 2])| {
+            let exact = expected(at, pair).map(|(value, _)| value);
+            std::array::from_fn(|operation| change(operation, exact[operation]))
+        };
+        (0..).zip(&pairs(precision)).map(of).collect()
     }
 
     #[test]
-    fn what_is_off_in_the_ninth_digit_is_no_f64() {
-        assert_eq!(worst(&pairs(), &results(|_, x| x)), None);
-        for (at, operation) in OPERATIONS.into_iter().enumerate() {
-            for error in [1e-8, 1e-12, 5.0 * f64::EPSILON] {
-                let flawed = results(|other, x| if other == at { x * (1.0 + error) } else { x });
-                let (found, size) = worst(&pairs(), &flawed).unwrap();
-                assert_eq!(found, operation);
-                assert!((0.5..2.0).contains(&(size / error)), "{size} {error}");
+    fn what_is_off_by_more_than_rounding_is_found_out() {
+        for precision in PRECISIONS {
+            assert_eq!(worst(precision, &pairs(precision), &results(precision, |_, x| x)), None);
+            for (at, operation) in OPERATIONS.into_iter().enumerate() {
+                for ulps in [16.0, 1e4] {
+                    let epsilon = if at == 5 { Precision::F32 } else { precision }.epsilon();
+                    let change = |other, x| if other == at { x * (1.0 + ulps * epsilon) } else { x };
+                    let (found, size) =
+                        worst(precision, &pairs(precision), &results(precision, change)).unwrap();
+                    assert_eq!(found, operation);
+                    assert!((0.5..2.0).contains(&(size / (ulps * epsilon))), "{size} {ulps}");
+                }
             }
         }
     }
@@ -124,31 +166,41 @@ mod tests {
     fn a_quotient_by_a_reciprocal_in_single_precision_is_found_out() {
         #[expect(clippy::cast_possible_truncation, reason = "the flaw")]
         let narrow = |x: f64| f64::from(x as f32);
-        let mut flawed = results(|_, x| x);
-        for (results, &[x, y]) in flawed.iter_mut().zip(&pairs()) {
+        let pairs = pairs(Precision::F64);
+        let mut flawed = results(Precision::F64, |_, x| x);
+        for (results, &[x, y]) in flawed.iter_mut().zip(&pairs) {
             results[3] = x * narrow(1.0 / y);
         }
-        assert_eq!(worst(&pairs(), &flawed).map(|(operation, _)| operation), Some("division"));
+        let found = |flawed: &[[f64; 8]]| worst(Precision::F64, &pairs, flawed);
+        assert_eq!(found(&flawed).map(|(operation, _)| operation), Some("division"));
         // One step of Newton's iteration leaves the square of its error.
-        for (results, &[x, y]) in flawed.iter_mut().zip(&pairs()) {
+        for (results, &[x, y]) in flawed.iter_mut().zip(&pairs) {
             let reciprocal = if y.abs() < 1e30 && y.abs() > 1e-30 { narrow(1.0 / y) } else { 1.0 / y };
             results[3] = x * (reciprocal * (2.0 - y * reciprocal));
         }
-        let (operation, error) = worst(&pairs(), &flawed).unwrap();
+        let (operation, error) = found(&flawed).unwrap();
         assert!(operation == "division" && error < 1e-13, "{operation} {error}");
     }
 
     #[test]
     fn what_is_no_number_is_no_result() {
         for nothing in [f64::NAN, f64::INFINITY] {
-            let flawed = results(|operation, x| if operation == 2 && x > 1e80 { nothing } else { x });
-            assert_eq!(worst(&pairs(), &flawed), Some(("multiplication", f64::INFINITY)));
+            let change = |operation, x| if operation == 2 && x > 1e7 { nothing } else { x };
+            for precision in PRECISIONS {
+                let found = worst(precision, &pairs(precision), &results(precision, change));
+                assert_eq!(found, Some(("multiplication", f64::INFINITY)));
+            }
         }
     }
 
     #[test]
     fn all_results_are_ordinary_numbers() {
-        let ordinary = |x: f64| x == 0.0 || x.is_normal();
-        assert!(results(|_, x| x).as_flattened().iter().all(|&x| ordinary(x)));
+        for precision in PRECISIONS {
+            let least =
+                if precision == Precision::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+            let most = if precision == Precision::F32 { f64::from(f32::MAX) } else { f64::MAX };
+            let ordinary = |x: f64| x == 0.0 || (least..=most).contains(&x.abs());
+            assert!(results(precision, |_, x| x).as_flattened().iter().all(|&x| ordinary(x)));
+        }
     }
 }

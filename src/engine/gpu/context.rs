@@ -7,7 +7,7 @@ use std::sync::{
 
 use super::{
     arithmetic,
-    buffers::Pool,
+    buffers::{Pool, size_of},
     options::{GpuOptions, Patch, interface},
     pace::{Load, Pace, Run},
     shaders::{Pipelines, SHADERS, Shader, Variant},
@@ -84,15 +84,13 @@ impl Context {
 
     /// Falls back to single precision if f64 is inaccurate.
     fn tried(self, info: &wgpu::AdapterInfo, options: &GpuOptions) -> Result<Self> {
-        if self.precision == Precision::F32 {
-            return Ok(self);
-        }
         let Some((operation, error)) = arithmetic::flaw(&self)? else { return Ok(self) };
-        if options.insists_on_double() {
-            let adapter = info.name.clone();
-            return Err(DeviceProblem::InaccurateDoublePrecision { adapter, operation, error }.into());
+        if self.precision == Precision::F32 || options.insists_on_double() {
+            let (adapter, bits) = (info.name.clone(), 8 * size_of(self.precision));
+            return Err(DeviceProblem::Inaccurate { adapter, bits, operation, error }.into());
         }
-        Ok(Self::with(self.device.clone(), self.queue.clone(), info, Precision::F32, options))
+        Self::with(self.device.clone(), self.queue.clone(), info, Precision::F32, options)
+            .tried(info, options)
     }
 
     fn with(

@@ -9,7 +9,7 @@ use super::{
     filling::Form,
     pace::Load,
     part_trials::PartTrials,
-    proposals::{LARGEST, OVERHEAD, TURNS, found, impossible, unit, upload_words},
+    proposals::{LARGEST, OVERHEAD, TURNS, WHAT, found, unit, upload_words},
     range::QUAD,
     shaders::Shader,
     stored::Stored,
@@ -19,6 +19,7 @@ use super::{
 use crate::{
     Features, Result,
     engine::proposals::{Found, ItemTables, ProposalShape, Proposer, Wave, alias::AliasTable},
+    error::DeviceProblem,
 };
 
 /// The most items of a proposal, which workgroup memory holds, and of a small one.
@@ -53,9 +54,9 @@ fn shader(shape: &ProposalShape) -> Shader {
 fn turns(shape: &ProposalShape) -> usize {
     let (size, quads) = (shape.size, shape.rank.div_ceil(QUAD));
     // Sixteen rows of products at a time, by four threads each.
-    let (rows, columns) = (size.div_ceil(16), size.div_ceil(4) + 1);
+    let (rows, columns, pairs) = (size.div_ceil(16), size.div_ceil(4), (size / 2 + 1).div_ceil(4));
     let chunks = quads.div_ceil(WIDTH);
-    let products = chunks * ((size * WIDTH).div_ceil(THREADS) + rows * columns * (WIDTH + 1) + 1);
+    let products = chunks * ((size * WIDTH).div_ceil(THREADS) + rows * (pairs * (WIDTH + 1) + 1) + 1);
     products + (size + 2) * (size + rows * (columns + 1) + 1) + quads.div_ceil(LANES)
 }
 
@@ -86,7 +87,13 @@ impl DeviceItems {
         let stored = gpu.resident().all(context, tables.features)?;
         // In other forms every row has a unit of its own.
         if !stored.stays() || stored.form != Form::Plain {
-            return Err(impossible());
+            let message = "rows do not stay there as they are".to_owned();
+            return Err(DeviceProblem::Refused { what: WHAT, message }.into());
+        }
+        // No wave waits for them.
+        let mut work = context.work(WHAT);
+        for chunk in 0..stored.chunks().0 {
+            stored.chunk(context, tables.features, &mut work, chunk)?;
         }
         let trials = PartTrials::new(tables.trials, tables.picks);
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
@@ -154,21 +161,24 @@ impl DeviceItems {
 impl Proposer for DeviceItems {
     fn most(&self) -> u32 {
         let context = self.gpu.context();
-        let load = self.load(context, 1);
-        let twice = Load { bytes: 4.0 * load.bytes, ..load };
+        let (load, chunks) = (self.load(context, 1), self.stored.chunks().0 as f64);
+        // Every chunk draws all picks again; rows are read, written, and read.
+        let flops = load.flops + chunks * self.shape.size as f64 * OVERHEAD;
+        let whole = Load { groups: 1, flops, bytes: 3.0 * load.bytes };
         let fit = most(context, &self.shape).min(LARGEST);
-        words(context.pace.groups_of_a_submission(twice).min(fit))
+        words(context.pace.groups_of_a_submission(whole).min(fit))
     }
 
     fn propose(&self, wave: &Wave) -> Result<Found> {
         let context = self.gpu.context();
         let ProposalShape { size, .. } = self.shape;
         let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
-        let most = wave.count.max(self.most()) as usize;
+        // Of few sizes, so that later waves take the buffers again.
+        let count = wave.count as usize;
+        let room = count.next_power_of_two().min(most(context, &self.shape).max(count));
         self.trials.checked(found(context, wave, &self.shape, |work, found, slots| {
-            // Of one size for all waves, so that the next one takes them again.
-            let images = work.hold(context.reals(most * size * self.stored.quads * QUAD));
-            let positions = work.hold(context.storage(4 * (most * size) as u64));
+            let images = work.hold(context.reals(room * size * self.stored.quads * QUAD));
+            let positions = work.hold(context.storage(4 * (room * size) as u64));
             self.gather(context, work, wave, [&images, &positions])?;
             context.dispatch(
                 work,

@@ -119,9 +119,8 @@ impl Gpu {
     ///
     /// # Errors
     /// - [`DeviceProblem::NoAdapter`] if there is none, or none of that name;
-    /// - [`DeviceProblem::NoDoublePrecision`] and
-    ///   [`DeviceProblem::InaccurateDoublePrecision`] if f64 was
-    ///   requested, but is missing or inaccurate.
+    /// - [`DeviceProblem::NoDoublePrecision`] if f64 was requested, but is missing;
+    /// - [`DeviceProblem::Inaccurate`] if f64 was requested, or there is f32 alone, and fails a test of its arithmetic.
     pub fn new(options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::open(options)?))
     }
@@ -130,9 +129,8 @@ impl Gpu {
     /// limits. The application keeps the callbacks of the device.
     ///
     /// # Errors
-    /// [`DeviceProblem::NoDoublePrecision`] and
-    /// [`DeviceProblem::InaccurateDoublePrecision`] if f64 was
-    /// requested, but is missing or inaccurate.
+    /// - [`DeviceProblem::NoDoublePrecision`] if f64 was requested, but is missing;
+    /// - [`DeviceProblem::Inaccurate`] if f64 was requested, or there is f32 alone, and fails a test of its arithmetic.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::on(device, queue, options)?))
     }

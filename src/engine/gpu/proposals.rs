@@ -103,7 +103,8 @@ impl ProposalDevice for Gpu {
     }
 
     fn prepare_items(&self, tables: &ItemTables<'_>) -> Result<Box<dyn Proposer>> {
-        self.with_room(WHAT, || Ok(Box::new(DeviceItems::new(self, tables)?) as Box<dyn Proposer>))
+        // Without room for them, rows of others stay.
+        self.context().checked(WHAT, || Ok(Box::new(DeviceItems::new(self, tables)?) as Box<dyn Proposer>))
     }
 }
 

@@ -18,14 +18,17 @@ pub enum DeviceProblem {
         /// The adapter's name.
         adapter: String,
     },
-    /// The adapter's 64-bit arithmetic is not accurate enough. Opening a device tests division, which Vulkan guarantees
-    /// in single precision only, and other operations.
+    /// The adapter's arithmetic is not accurate enough. Opening a device tests sums, products, quotients, roots, conversions and
+    /// inner products: Vulkan guarantees division in single precision only, and drivers have flaws.
     #[error(
-        "{adapter} has 64-bit arithmetic, but its {operation} is off by {error:.1e} (relative): compute in f32 (--precision f32), or on the CPU (--engine cpu)"
+        "{adapter} has {bits}-bit arithmetic, but its {operation} is off by {error:.1e} (relative): compute {}on the CPU (--engine cpu)",
+        if *bits == 64 { "in f32 (--precision f32), or " } else { "" }
     )]
-    InaccurateDoublePrecision {
+    Inaccurate {
         /// The adapter's name.
         adapter: String,
+        /// Bits of the numbers tested.
+        bits: usize,
         /// The operation tested.
         operation: &'static str,
         /// The largest relative error.

@@ -1,6 +1,6 @@
 //! Draws in batches: proposals whose random numbers are functions of their numbers, made by a device or by the host.
 //!
-//! Proposals are those of a projection DPP, or sequential draws. Draw number j of a block is its j-th accepted proposal. What
+//! Proposals are those of a projection DPP, of independent items, or sequential draws. Draw number j of a block is its j-th accepted proposal. What
 //! a device cannot tell is replayed on the host in f64, so given the sampler's set-up, draws are those of the host, whatever
 //! the device computes of the proposals. The host makes the first ones by itself until they cost as much as the device's
 //! tables.
@@ -39,7 +39,10 @@ use crate::{
 /// Draws of a block.
 const DRAWS: u64 = 1 << 14;
 /// Blocks that are drawn at a time: the host makes subsets of one while the device makes proposals of another.
-const AT_ONCE: usize = 4;
+const AT_ONCE: u64 = 4;
+/// The least acceptance for which they are: a block of fewer keeps a device busy, and takes so long that a deadline should not
+/// find several of them unfinished.
+const QUICK: f64 = 0.02;
 /// The least acceptance for which the proposals of a block are counted in 32 bits.
 const LEAST: f64 = 1e-4;
 /// Proposals that the host makes at a time, at most, and their multiply-adds for each thread: some tenths of a second.
@@ -172,6 +175,14 @@ impl Batched<'_> {
         self.proposals.error() / self.acceptance_bound
     }
 
+    /// Whether a block takes few waves of a device, as far as is known.
+    fn is_quick(&self) -> bool {
+        let tally = self.batches.tally();
+        let share =
+            if tally.made > 0 { tally.accepted as f64 / tally.made as f64 } else { self.acceptance_bound };
+        share >= QUICK
+    }
+
     /// The most proposals of a wave of the host.
     fn host_wave(&self) -> u32 {
         let threads = threads() as f64;
@@ -280,13 +291,17 @@ impl Sampler {
         if draws.is_empty() {
             return Ok(samples);
         }
-        let blocks: Vec<u64> = (draws.start / DRAWS..draws.end.div_ceil(DRAWS)).collect();
-        for blocks in blocks.chunks(AT_ONCE) {
-            let drawn = map_ordered(blocks.len(), |at| {
-                let start = blocks[at] * DRAWS;
+        let (mut next, end) = (draws.start / DRAWS, draws.end.div_ceil(DRAWS));
+        while next < end {
+            let first = next;
+            let count = if law.is_quick() { AT_ONCE.min(end - first) } else { 1 };
+            next += count;
+            let drawn = map_ordered(usize::try_from(count).unwrap_or(1), |at| {
+                let block = first + at as u64;
+                let start = block * DRAWS;
                 let [first, last] =
                     [draws.start.saturating_sub(start), draws.end - start].map(|at| at.min(DRAWS) as usize);
-                let stream = Stream { seed, block: blocks[at] };
+                let stream = Stream { seed, block };
                 self.draws_of_block(law, stream, first..last, attempts.watch(), &told)
             });
             for drawn in drawn {
@@ -325,7 +340,7 @@ impl Sampler {
         };
         let subsets = map_ordered_mut(block.take(draws.clone()), subset);
         // A whole block has no next instalment.
-        if (draws.end as u64) < DRAWS {
+        if ended.is_some() || (draws.end as u64) < DRAWS {
             *last() = Some(block);
         }
         Ok((subsets, ended))

@@ -131,7 +131,7 @@ impl PartitionDpp {
             let (low, high) = (included.value - error, included.value + error);
             return Ok(LogInterval { low, high, confidence, acceptances: 0, proposals: 0 });
         }
-        let sampler = SamplerOptions::default();
+        let sampler = SamplerOptions::default().one_by_one();
         let new = |dpp: &Self| Rejection::new(dpp, None, sampler, engine);
         let lowered = |(law, error): &(Rejection, f64)| law.error_of_coordinates(*error);
         let (law, error) = within(sampler.law_error, self, |dpp| dpp.graded(engine), new, lowered)?;

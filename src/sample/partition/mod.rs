@@ -25,7 +25,7 @@ impl Contraction {
         };
         let laws = parts.into_iter().map(of_part).collect::<Result<Vec<_>>>()?;
         let (laws, errors): (Vec<_>, Vec<f64>) = laws.into_iter().unzip();
-        Ok(rest.sampler(options, engine)?.with_parts(laws, errors.into_iter().sum(), &basis))
+        Ok(rest.sampler(options.one_by_one(), engine)?.with_parts(laws, errors.into_iter().sum(), &basis))
     }
 }
 

@@ -28,7 +28,8 @@ use std::fmt;
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Bound {
-    /// Whichever has the lowest predicted cost per draw, W times the operations of a proposal.
+    /// Whichever has the lowest predicted cost per draw, W times the operations of a proposal; those of independent items count a
+    /// quarter where a GPU makes them.
     #[default]
     Auto,
     /// e_k of the eigenvalues of the tilted kernel: a k-DPP proposes sets, and those that meet the quota are accepted. The

@@ -1,8 +1,10 @@
 //! Proposals of independent items by their numbers, accepted against the bound of Hadamard: what a device is to find.
 
-use super::{Bound, BoundedLaw, BoundedScratch, RejectionSetup, item_table::ItemTable, proposal::Buffers};
+use super::{
+    Bound, BoundedLaw, BoundedScratch, Draws, RejectionSetup, item_table::ItemTable, proposal::Buffers,
+};
 use crate::{
-    Result,
+    Features, Result,
     engine::{
         Engine,
         proposals::{ItemTables, ProposalDevice, ProposalShape, Proposer, Stream, Trial},
@@ -14,8 +16,13 @@ use crate::{
     watch::Watch,
 };
 
-/// Proposals of independent items that a device makes while the host makes one.
-const GAIN: f64 = 8.0;
+/// Proposals of independent items that a large card makes while all threads of its host make one.
+const GAIN: f64 = 4.0;
+/// Of features that a device need not have, all rows go there if at least one of so many may be drawn.
+const SPARSE: usize = 8;
+
+/// Below this share of the number that decides, rounding does not make a proposal one to be accepted.
+const ROUNDED: f64 = 0.999;
 
 /// Proposals whose items are drawn by themselves, and all accepted by one number.
 #[derive(Debug)]
@@ -28,8 +35,9 @@ pub(in crate::sample) struct IndependentItems<'l> {
 impl BoundedLaw {
     /// Its proposals, if they are independent items of rows as they are.
     pub(super) fn independent(&self) -> Option<IndependentItems<'_>> {
+        let rows = &self.rows;
         let is_simple = self.bound == Bound::Hadamard && self.halves.is_none() && self.fill.is_none();
-        if !is_simple || self.is_beyond {
+        if !is_simple || self.is_beyond || !is_dense(rows.len(), rows.features()) {
             return None;
         }
         Some(IndependentItems { law: self, picks: self.exact_picks()? })
@@ -37,20 +45,24 @@ impl BoundedLaw {
 }
 
 impl RejectionSetup<'_> {
-    /// How many times less a proposal of independent items costs on the engine's device than on the host. The same for all
-    /// devices, as draws depend on the bound that it decides on; 1 without one that takes them, if so few are accepted at least.
-    pub(super) fn gain_of_device(&self, acceptance: f64, engine: &Engine) -> f64 {
+    /// How many times less a proposal of independent items costs on the engine's device than on the host, if this share is accepted
+    /// at least; 1 without a device that takes them. The same for all that do, as draws depend on the bound that it decides on.
+    pub(super) fn gain_of_device(&self, acceptance: f64, draws: Draws, engine: &Engine) -> f64 {
         let (dpp, rows) = (self.dpp, &self.rows);
-        let (Some(device), Some(size)) =
-            (engine.proposal_device(), dpp.counts().exact().map(|counts| counts.iter().sum()))
-        else {
+        let size = dpp.counts().exact().map(|counts| counts.iter().sum());
+        let (Some(device), Some(size), Draws::InBatches) = (engine.proposal_device(), size, draws) else {
             return 1.0;
         };
-        let (items, parts) = (rows.len(), rows.groups().len());
-        let shape = shape([items, rows.features().dims()], size, parts);
-        let is_simple = self.fill.is_none() && dpp.ground().beyond().is_none();
+        let shape = shape([rows.len(), rows.features().dims()], size, rows.groups().len());
+        let is_beyond = dpp.ground().beyond().is_some();
+        let is_simple = self.fill.is_none() && !is_beyond && is_dense(rows.len(), rows.features());
         if is_simple && batches::may_take(acceptance) && device.takes_items(&shape) { GAIN } else { 1.0 }
     }
+}
+
+/// Whether so many of the rows may be drawn that all of them may go to a device.
+fn is_dense(items: usize, features: &Features) -> bool {
+    items >= features.items() / SPARSE
 }
 
 fn shape([items, rank]: [usize; 2], size: usize, parts: usize) -> ProposalShape {
@@ -58,13 +70,9 @@ fn shape([items, rank]: [usize; 2], size: usize, parts: usize) -> ProposalShape 
 }
 
 impl IndependentItems<'_> {
-    fn tables(&self) -> impl Iterator<Item = &ItemTable> {
-        (0..self.law.parts.len()).map(|group| self.law.rows.table(group))
-    }
-
     fn shape(&self) -> ProposalShape {
-        let items = self.tables().map(ItemTable::len).sum();
-        shape([items, self.law.rows.features().dims()], self.picks.len(), self.law.parts.len())
+        let rows = &self.law.rows;
+        shape([rows.len(), rows.features().dims()], self.picks.len(), self.law.parts.len())
     }
 
     /// f_i at every position, with Π f_i² det(A_S A_Sᵀ) = det(A_S A_Sᵀ) / (Π β_j · Π w_i).
@@ -72,7 +80,7 @@ impl IndependentItems<'_> {
         let law = self.law;
         let bound = (-0.5 * law.log_products[self.picks.len()] / self.picks.len() as f64).exp();
         let mut factors = Vec::with_capacity(self.shape().items);
-        for (group, table) in self.tables().enumerate() {
+        for (group, table) in law.rows.tables().iter().enumerate() {
             #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
             let positions = 0..table.len() as u32;
             factors.extend(positions.map(|position| {
@@ -84,30 +92,32 @@ impl IndependentItems<'_> {
         factors
     }
 
-    /// The probability to accept a proposal of these numbers, whose items are in the buffers; 0 if one was drawn twice.
-    fn acceptance(&self, stream: Stream, number: u32, buffers: &mut Buffers) -> f64 {
+    /// Whether a proposal of these numbers is accepted, whose items are then in the buffers.
+    fn accepts(&self, stream: Stream, number: u32, buffers: &mut Buffers) -> bool {
         let law = self.law;
+        let Trial { uniform, .. } = stream.trial(number, 0);
         buffers.clear(law.rows.rank());
         let Buffers { items, span, row, scratch, .. } = buffers;
         let mut kept = 1.0;
         for (trial, &group) in (0..).zip(&self.picks) {
             let table = law.rows.table(group);
-            let Some(position) = table.look_up(stream.trial(number, trial).word) else { return 0.0 };
+            let Some(position) = table.look_up(stream.trial(number, trial).word) else { return false };
             let item = table.item(position);
             // The residual of a picked row is a rounding error: its probability is zero.
             if items.contains(&item) {
-                return 0.0;
+                return false;
             }
             law.rows.read(group, position, scratch, row);
             let distance = span.distance(row);
-            if distance <= 0.0 {
-                return 0.0;
-            }
             kept *= distance / table.weight(position);
+            // What follows are factors of at most 1, but for rounding.
+            if distance <= 0.0 || kept < ROUNDED * uniform {
+                return false;
+            }
             span.extend(row, distance);
             items.push(item);
         }
-        kept * (law.log_det_of_span(span) - law.log_products[items.len()]).exp()
+        uniform < kept * (law.log_det_of_span(span) - law.log_products[items.len()]).exp()
     }
 }
 
@@ -117,7 +127,7 @@ impl Proposals for IndependentItems<'_> {
     }
 
     fn prepare(&self, device: &dyn ProposalDevice) -> Result<Box<dyn Proposer>> {
-        let trials: Vec<_> = self.tables().map(ItemTable::alias).collect();
+        let trials: Vec<_> = self.law.rows.tables().iter().map(ItemTable::alias).collect();
         device.prepare_items(&ItemTables {
             shape: self.shape(),
             features: self.law.rows.features(),
@@ -129,21 +139,17 @@ impl Proposals for IndependentItems<'_> {
 
     fn replayed(&self, stream: Stream, number: u32, watch: &Watch) -> Result<Option<Vec<u32>>> {
         Attempts::under(watch, 1.0).another()?;
-        let Trial { uniform, .. } = stream.trial(number, 0);
         self.law.pool.lend(
             || self.law.scratch(),
             |BoundedScratch { buffers, .. }| {
-                let is_accepted = uniform < self.acceptance(stream, number, buffers);
+                let is_accepted = self.accepts(stream, number, buffers);
                 Ok(is_accepted.then(|| buffers.items.clone()))
             },
         )
     }
 
     fn name(&self, positions: &mut [u32]) {
-        let rows = &self.law.rows;
-        for (position, &group) in positions.iter_mut().zip(&self.picks) {
-            *position = rows.table(group).item(*position - rows.first(group));
-        }
+        self.law.rows.name(&self.picks, positions);
     }
 
     fn operations(&self) -> f64 {
@@ -156,7 +162,8 @@ impl Proposals for IndependentItems<'_> {
         4.0 * UPLOAD * self.shape().items as f64
     }
 
+    /// Words that pick items have 64 digits; one number decides on all of them.
     fn error(&self) -> f64 {
-        self.picks.len() as f64 * trial_error(self.shape().items)
+        self.picks.len() as f64 * trial_error(self.law.rows.len())
     }
 }

@@ -59,6 +59,7 @@ use whitening::Whitening;
 use super::{
     Attempts, Projection,
     batches::{Batched, Batches},
+    options::Draws,
     pool::{Pool, Reused},
 };
 use crate::{

@@ -182,6 +182,22 @@ impl WhitenedRows {
         self.weights[group] * self.features.weight(item as usize)
     }
 
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.tables.iter().map(ItemTable::len).sum()
+    }
+
+    /// Puts items in place of places among the rows of all, one for every pick from these groups.
+    pub(super) fn name(&self, picks: &[usize], places: &mut [u32]) {
+        for (place, &group) in places.iter_mut().zip(picks) {
+            *place = self.tables[group].item(*place - self.first(group));
+        }
+    }
+
+    pub(super) fn tables(&self) -> &[ItemTable] {
+        &self.tables
+    }
+
     pub(super) fn table(&self, group: usize) -> &ItemTable {
         &self.tables[group]
     }

@@ -38,15 +38,16 @@ impl WeightedLaw {
 }
 
 impl SequentialDraws<'_> {
-    fn tables(&self) -> impl Iterator<Item = &ItemTable> {
-        (0..self.law.groups()).map(|group| self.law.law.rows.table(group))
-    }
-
     fn shape(&self) -> ProposalShape {
         let (rank, size) = (self.law.roots.len(), self.picks.len());
         let expected_trials = size as f64 * (1.0 + size as f64 / rank as f64);
-        let items = self.tables().map(ItemTable::len).sum();
-        ProposalShape { items, rank, size, parts: self.law.groups(), expected_trials }
+        ProposalShape {
+            items: self.law.law.rows.len(),
+            rank,
+            size,
+            parts: self.law.groups(),
+            expected_trials,
+        }
     }
 
     /// f with f^k Π (tr(P_t Ĝ_l) / tr Ĝ_l) det(QᵀBQ) = w / c.
@@ -88,7 +89,7 @@ impl Proposals for SequentialDraws<'_> {
 
     fn prepare(&self, device: &dyn ProposalDevice) -> Result<Box<dyn Proposer>> {
         let (shape, law) = (self.shape(), &self.law.law);
-        let trials: Vec<_> = self.tables().map(ItemTable::alias).collect();
+        let trials: Vec<_> = law.rows.tables().iter().map(ItemTable::alias).collect();
         let unit_gram = |gram: &Mat<f64>| -> Vec<f64> {
             let whole = trace(gram.as_ref());
             let columns = (0..gram.ncols()).flat_map(|j| column(gram.as_ref(), j));
@@ -115,10 +116,7 @@ impl Proposals for SequentialDraws<'_> {
     }
 
     fn name(&self, positions: &mut [u32]) {
-        let rows = &self.law.law.rows;
-        for (position, &group) in positions.iter_mut().zip(&self.picks) {
-            *position = rows.table(group).item(*position - rows.first(group));
-        }
+        self.law.law.rows.name(&self.picks, positions);
     }
 
     fn operations(&self) -> f64 {

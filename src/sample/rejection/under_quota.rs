@@ -51,8 +51,8 @@ pub struct BoundCost {
     /// a pilot of proposals under ranges, while under exact counts they are guaranteed. For the others they follow by the
     /// ratio of the bounds.
     pub proposals: f64,
-    /// Average floating-point operations of a proposal, many of which are rejected early. Those of a GPU that makes proposals
-    /// in batches count an eighth.
+    /// Average floating-point operations of a proposal, many of which are rejected early. Independent items that a GPU proposes
+    /// count a quarter.
     pub operations: f64,
 }
 
@@ -206,7 +206,7 @@ impl<'q> RejectionSetup<'q> {
         };
         for by_items in chosen.iter_mut().filter(|chosen| chosen.bound == Bound::Hadamard) {
             let acceptance = (acceptance.ln() + log_tilted - by_items.log_bound).exp();
-            by_items.operations /= self.gain_of_device(acceptance, engine);
+            by_items.operations /= self.gain_of_device(acceptance, options.draws, engine);
         }
         chosen.sort_by(|a, b| a.log_cost().total_cmp(&b.log_cost()));
         let log_cost = log_tilted + operations.ln();

@@ -18,25 +18,10 @@ struct Parameters {
 @group(0) @binding(6) var<storage, read_write> images: array<real4>;
 @group(0) @binding(7) var<storage, read_write> positions: array<u32>;
 
-// Where the counters of trials begin.
-const TRIALS: u32 = 0x80000000u;
-const NOBODY: u32 = 0xffffffffu;
 // Threads that share a row.
 const LANES: u32 = 8u;
 
 var<workgroup> sh_positions: array<u32, 8>;
-
-// The position of a pick of a proposal.
-fn drawn(proposal: u32, t: u32) -> u32 {
-  let p = parameters;
-  let pick = picks[t];
-  let counter = vec4<u32>(TRIALS + t, proposal, p.block_low, p.block_high);
-  let words = random_words(counter, vec2<u32>(p.seed_low, p.seed_high));
-  let entry = drawn_entry(words.x, words.y, pick.y, pick.z);
-  let own = trial_entries[pick.x + pick.w + entry.x];
-  let local = select(own.y, entry.x, entry.y < own.x);
-  return select(pick.x + local, NOBODY, local + 1u == pick.y);
-}
 
 @compute @workgroup_size(64)
 fn main(
@@ -49,7 +34,8 @@ fn main(
   let lane = thread % LANES;
   let is_asked = pick < p.count * p.size;
   if lane == 0u && is_asked {
-    let position = drawn(p.first + pick / p.size, pick % p.size);
+    let t = pick % p.size;
+    let position = drawn_position(random_words(counter(TRIALS + t, p.first + pick / p.size), key()), t);
     sh_positions[thread / LANES] = position;
     positions[pick] = position;
   }

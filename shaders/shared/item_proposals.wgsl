@@ -23,7 +23,6 @@ struct Found { count: atomic<u32>, records: array<u32> }
 const THREADS: u32 = 64u;
 // Threads of a row of C.
 const LANES: u32 = 4u;
-const TRIALS: u32 = 0x80000000u;
 const REJECTED: u32 = 0u;
 const ACCEPTED: u32 = 1u;
 const UNDECIDED: u32 = 2u;
@@ -180,8 +179,7 @@ fn main(
     sh_picks[thread] = positions[number * p.size + thread];
   }
   if thread == 0u {
-    let counter = vec4<u32>(TRIALS, p.first + number, p.block_low, p.block_high);
-    let words = random_words(counter, vec2<u32>(p.seed_low, p.seed_high));
+    let words = random_words(counter(TRIALS, p.first + number), key());
     sh_threshold = unit_number(words.z, words.w);
     sh_trace = ZERO;
     sh_state = GOES_ON;

@@ -1,7 +1,5 @@
 // Trials of a sequential draw: items of a part in proportion to ‖v‖², accepted with ‖P v‖² / ‖v‖².
 
-// Where the counters of trials begin.
-const TRIALS: u32 = 0x80000000u;
 // Trials at a time, threads of each, and the most values of a row.
 const AT_ONCE: u32 = 4u;
 const LANES: u32 = 16u;
@@ -34,14 +32,6 @@ fn rounding() -> real {
   return 4.0 * sqrt(real(parameters.size + parameters.pitch)) * real(parameters.unit);
 }
 
-fn key() -> vec2<u32> {
-  return vec2<u32>(parameters.seed_low, parameters.seed_high);
-}
-
-fn counter(index: u32, draw: u32) -> vec4<u32> {
-  return vec4<u32>(index, draw, parameters.block_low, parameters.block_high);
-}
-
 // Whether a number drawn is below another, unless that is closer than a margin.
 fn verdict(threshold: real, limit: real, margin: real) -> u32 {
   if threshold + margin < limit {
@@ -55,14 +45,11 @@ fn try_rows(draw: u32, number: u32, t: u32, thread: u32) -> Tried {
   let trial = thread / LANES;
   let lane = thread % LANES;
   if lane == 0u {
-    let pick = picks[t];
     let words = random_words(counter(TRIALS + number + trial, draw), key());
-    let drawn = drawn_entry(words.x, words.y, pick.y, pick.z);
-    let entry = trial_entries[pick.x + pick.w + drawn.x];
-    let local = select(entry.y, drawn.x, drawn.y < entry.x);
+    let position = drawn_position(words, t);
     // The null entry is never accepted.
-    let is_null = local + 1u == pick.y;
-    sh_positions[trial] = select(pick.x + local, pick.x, is_null);
+    let is_null = position == NOBODY;
+    sh_positions[trial] = select(position, picks[t].x, is_null);
     sh_thresholds[trial] = unit_number(words.z, words.w);
     sh_fates[trial] = select(GOES_ON, REJECTED, is_null);
   }

@@ -133,10 +133,10 @@ fn planted_faults_are_noticed() {
     let mut unnoticed = Vec::new();
     for (verb, from, to) in [
         // The picks.
-        ("gather_picks", "TRIALS + t, proposal", "t, proposal"),
+        ("gather_picks", "counter(TRIALS + t,", "counter(t,"),
         ("gather_picks", "p.first + pick / p.size", "1u + p.first + pick / p.size"),
-        ("gather_picks", "select(own.y, entry.x, entry.y < own.x)", "entry.x"),
-        ("gather_picks", "pick.x + pick.w + entry.x", "pick.x + entry.x"),
+        ("gather_picks", "select(entry.y, drawn.x, drawn.y < entry.x)", "drawn.x"),
+        ("gather_picks", "pick.x + pick.w + drawn.x", "pick.x + drawn.x"),
         // Their rows.
         ("gather_picks", "table[position] - p.before", "position - p.before"),
         ("gather_picks", "factor * stored_quad", "stored_quad"),

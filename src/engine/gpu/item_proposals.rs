@@ -95,7 +95,7 @@ impl DeviceItems {
         for chunk in 0..stored.chunks().0 {
             stored.chunk(context, tables.features, &mut work, chunk)?;
         }
-        let trials = PartTrials::new(tables.trials, tables.picks);
+        let (trials, entries) = PartTrials::new(tables.trials, tables.picks);
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let items = |table: &&AliasTable| {
             (0..table.len() as u32).map(|position| table.item(position)).collect::<Vec<u32>>()
@@ -107,7 +107,7 @@ impl DeviceItems {
             shape: tables.shape,
             features: tables.features.clone(),
             stored,
-            entries: upload_words(context, &trials.entries),
+            entries: upload_words(context, &entries),
             picks: upload_words(context, trials.picks.as_flattened()),
             rows: upload_words(context, &tables.trials.iter().flat_map(items).collect::<Vec<u32>>()),
             factors,
@@ -125,7 +125,6 @@ impl DeviceItems {
     /// Records the gathering of the rows of a wave.
     fn gather(&self, context: &Context, work: &mut Work, wave: &Wave, to: [&wgpu::Buffer; 2]) -> Result<()> {
         let ProposalShape { size, .. } = self.shape;
-        let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
         let groups = (wave.count as usize * size).div_ceil(THREADS / LANES);
         let bytes = 2.0 * (THREADS / LANES) as f64 * row_bytes(context, &self.shape) as f64 / size as f64;
         let (chunks, chunk_rows) = self.stored.chunks();
@@ -137,19 +136,11 @@ impl DeviceItems {
                 work,
                 Shader::GatherPicks.on(self.stored.row_type),
                 &[
-                    0,
-                    words(self.stored.quads),
-                    0,
-                    wave.count,
-                    wave.first,
-                    block_low,
-                    block_high,
-                    seed_low,
-                    seed_high,
-                    words(size),
-                    words(before),
-                    words(chunk_rows.min(self.stored.len() - before)),
-                ],
+                    &[0, words(self.stored.quads), 0],
+                    &wave.words()[..],
+                    &[words(size), words(before), words(chunk_rows.min(self.stored.len() - before))],
+                ]
+                .concat(),
                 &buffers.map(wgpu::Buffer::as_entire_binding),
                 Load { groups, flops: 8.0 * OVERHEAD, bytes },
             )?;
@@ -172,7 +163,6 @@ impl Proposer for DeviceItems {
     fn propose(&self, wave: &Wave) -> Result<Found> {
         let context = self.gpu.context();
         let ProposalShape { size, .. } = self.shape;
-        let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
         // Of few sizes, so that later waves take the buffers again.
         let count = wave.count as usize;
         let room = count.next_power_of_two().min(most(context, &self.shape).max(count));
@@ -184,17 +174,10 @@ impl Proposer for DeviceItems {
                 work,
                 shader(&self.shape),
                 &[
-                    wave.count,
-                    wave.first,
-                    block_low,
-                    block_high,
-                    seed_low,
-                    seed_high,
-                    words(self.stored.quads),
-                    words(size),
-                    slots,
-                    unit(context).to_bits(),
-                ],
+                    &wave.words()[..],
+                    &[words(self.stored.quads), words(size), slots, unit(context).to_bits()],
+                ]
+                .concat(),
                 &[images.as_entire_binding(), positions.as_entire_binding(), found.as_entire_binding()],
                 self.load(context, wave.count),
             )

@@ -6,16 +6,16 @@ use crate::{
     engine::proposals::{Found, Proposal, Verdict, alias::AliasTable},
 };
 
+/// The part of every pick.
 #[derive(Debug)]
 pub(super) struct PartTrials {
-    /// Shares of its own, and alias, of every position of a part and of its null entry.
-    pub(super) entries: Vec<u32>,
     /// First position, entries, shares of an entry and number of the part of every pick.
     pub(super) picks: Vec<[u32; 4]>,
 }
 
 impl PartTrials {
-    pub(super) fn new(tables: &[&AliasTable], picks: &[usize]) -> Self {
+    /// With shares of its own, and alias, of every position of a part and of its null entry.
+    pub(super) fn new(tables: &[&AliasTable], picks: &[usize]) -> (Self, Vec<u32>) {
         let (mut entries, mut parts, mut start) = (Vec::new(), Vec::new(), 0);
         for (number, table) in tables.iter().enumerate() {
             let (own, capacity) = table.entries();
@@ -23,7 +23,7 @@ impl PartTrials {
             parts.push([start, words(table.len() + 1), capacity, words(number)]);
             start += words(table.len());
         }
-        Self { entries, picks: picks.iter().map(|&part| parts[part]).collect() }
+        (Self { picks: picks.iter().map(|&part| parts[part]).collect() }, entries)
     }
 
     /// What was found, if every pick is of its part.

@@ -246,27 +246,24 @@ impl Proposer for DeviceProposals {
     fn propose(&self, wave: &Wave) -> Result<Found> {
         let context = self.gpu.context();
         let ProposalShape { items, rank, size, parts, .. } = self.shape;
-        let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
         found(context, wave, &self.shape, |work, found, slots| {
             context.dispatch(
                 work,
                 shader(&self.shape),
                 &[
-                    wave.count,
-                    wave.first,
-                    block_low,
-                    block_high,
-                    seed_low,
-                    seed_high,
-                    words(items),
-                    self.capacity,
-                    words(rank),
-                    words(size),
-                    words(parts),
-                    slots,
-                    self.rounds,
-                    unit(context).to_bits(),
-                ],
+                    &wave.words()[..],
+                    &[
+                        words(items),
+                        self.capacity,
+                        words(rank),
+                        words(size),
+                        words(parts),
+                        slots,
+                        self.rounds,
+                        unit(context).to_bits(),
+                    ],
+                ]
+                .concat(),
                 &[
                     self.entries.as_entire_binding(),
                     self.rows.as_entire_binding(),

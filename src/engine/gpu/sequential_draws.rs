@@ -78,7 +78,7 @@ impl DeviceDraws {
     pub(super) fn new(gpu: &Gpu, tables: &SequentialTables<'_>) -> Result<Self> {
         let (context, shape) = (gpu.context(), tables.shape);
         let pitch = pitch(&shape);
-        let trials = PartTrials::new(tables.trials, tables.picks);
+        let (trials, entries) = PartTrials::new(tables.trials, tables.picks);
         let mut grams = vec![0.0; shape.parts * pitch * pitch];
         for (out, gram) in grams.chunks_exact_mut(pitch * pitch).zip(tables.grams) {
             for (out, column) in out.chunks_exact_mut(pitch).zip(gram.chunks_exact(shape.rank)) {
@@ -97,7 +97,7 @@ impl DeviceDraws {
             gpu: gpu.clone(),
             shape,
             rounds: words(rounds(&shape)),
-            entries: upload_words(context, &trials.entries),
+            entries: upload_words(context, &entries),
             rows: upload_rows(context, shape.items, pitch, &unit_row)?,
             grams: upload(context, &grams)?,
             picks: upload_words(context, trials.picks.as_flattened()),
@@ -132,24 +132,21 @@ impl Proposer for DeviceDraws {
 
     fn propose(&self, wave: &Wave) -> Result<Found> {
         let context = self.gpu.context();
-        let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
         self.trials.checked(found(context, wave, &self.shape, |work, found, slots| {
             context.dispatch(
                 work,
                 Shader::SequentialDraws,
                 &[
-                    wave.count,
-                    wave.first,
-                    block_low,
-                    block_high,
-                    seed_low,
-                    seed_high,
-                    words(pitch(&self.shape)),
-                    words(self.shape.size),
-                    slots,
-                    self.rounds,
-                    unit(context).to_bits(),
-                ],
+                    &wave.words()[..],
+                    &[
+                        words(pitch(&self.shape)),
+                        words(self.shape.size),
+                        slots,
+                        self.rounds,
+                        unit(context).to_bits(),
+                    ],
+                ]
+                .concat(),
                 &[
                     self.entries.as_entire_binding(),
                     self.rows.as_entire_binding(),

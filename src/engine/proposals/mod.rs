@@ -159,6 +159,14 @@ pub struct Found {
     pub(crate) proposals: Vec<Proposal>,
 }
 
+impl Wave {
+    /// What every shader of proposals is told first: how many, the number of the first, the block, and the seed.
+    pub(crate) fn words(&self) -> [u32; 6] {
+        let ([seed_low, seed_high], [block_low, block_high]) = self.stream.words();
+        [self.count, self.first, block_low, block_high, seed_low, seed_high]
+    }
+}
+
 impl Found {
     /// Whether this is true of all proposals.
     pub(crate) fn all(&self, is_true: impl Fn(&Proposal) -> bool + Sync + Send) -> bool {

@@ -13,8 +13,6 @@ use crate::{
 const PATIENCE: f64 = 64.0;
 /// How many more proposals than expected there is room for.
 const ROOM: f64 = 64.0;
-/// Accepted proposals from which their share is known.
-const KNOWN: u64 = 64;
 /// By how much the acceptance may be above its bound.
 const LOOSE: f64 = 4.0;
 
@@ -63,11 +61,10 @@ impl Block {
         tally: Tally,
         sizes: RangeInclusive<u32>,
     ) -> Wave {
-        let made = tally.made.max(1) as f64;
-        let is_known = tally.accepted >= KNOWN;
-        let share = if is_known { tally.accepted as f64 / made } else { acceptance_bound };
+        let known = tally.acceptance();
+        let share = known.unwrap_or(acceptance_bound);
         let listed =
-            if is_known { (tally.accepted + tally.replayed) as f64 / made } else { LOOSE * acceptance_bound };
+            known.map_or(LOOSE * acceptance_bound, |share| share + tally.replayed as f64 / tally.made as f64);
         let wanted = (draws - self.len()) as f64;
         let left = f64::from(u32::MAX) - self.made as f64;
         let count = ((wanted + 2.0 * wanted.sqrt() + 2.0) / share)

@@ -87,6 +87,14 @@ struct Made {
 }
 
 impl Tally {
+    /// Accepted proposals from which their share is known.
+    const KNOWN: u64 = 64;
+
+    /// The share of proposals that is accepted, if it is known.
+    fn acceptance(&self) -> Option<f64> {
+        (self.accepted >= Self::KNOWN).then(|| self.accepted as f64 / self.made as f64)
+    }
+
     fn add(&mut self, made: &Made) {
         self.made += u64::from(made.count);
         self.accepted += made.accepted.len() as u64;
@@ -177,10 +185,7 @@ impl Batched<'_> {
 
     /// Whether a block takes few waves of a device, as far as is known.
     fn is_quick(&self) -> bool {
-        let tally = self.batches.tally();
-        let share =
-            if tally.made > 0 { tally.accepted as f64 / tally.made as f64 } else { self.acceptance_bound };
-        share >= QUICK
+        self.batches.tally().acceptance().unwrap_or(self.acceptance_bound) >= QUICK
     }
 
     /// The most proposals of a wave of the host.

@@ -24,7 +24,7 @@ const SPARSE: usize = 8;
 /// Below this share of the number that decides, rounding does not make a proposal one to be accepted.
 const ROUNDED: f64 = 0.999;
 
-/// Proposals whose items are drawn by themselves, and all accepted by one number.
+/// Proposals whose items are drawn independently; one random number accepts or rejects them together.
 #[derive(Debug)]
 pub(in crate::sample) struct IndependentItems<'l> {
     law: &'l BoundedLaw,
@@ -45,8 +45,9 @@ impl BoundedLaw {
 }
 
 impl RejectionSetup<'_> {
-    /// How many times less a proposal of independent items costs on the engine's device than on the host, if this share is accepted
-    /// at least; 1 without a device that takes them. The same for all that do, as draws depend on the bound that it decides on.
+    /// How many times less a proposal of independent items costs on the engine's device than on the host; 1 without a device that
+    /// takes them, given a lower bound of the acceptance. It is the same for every card, because it decides on the bound, and the
+    /// bound on the draws.
     pub(super) fn gain_of_device(&self, acceptance: f64, draws: Draws, engine: &Engine) -> f64 {
         let (dpp, rows) = (self.dpp, &self.rows);
         let size = dpp.counts().exact().map(|counts| counts.iter().sum());
@@ -162,7 +163,7 @@ impl Proposals for IndependentItems<'_> {
         4.0 * UPLOAD * self.shape().items as f64
     }
 
-    /// Words that pick items have 64 digits; one number decides on all of them.
+    /// At most a word of 64 digits and a number of 53 for every item.
     fn error(&self) -> f64 {
         self.picks.len() as f64 * trial_error(self.law.rows.len())
     }

@@ -249,7 +249,7 @@ impl WhitenedRows {
 
     /// Operations of reading a row.
     pub(super) fn read_operations(&self) -> f64 {
-        let (dims, items) = (self.features.dims(), self.tables.iter().map(ItemTable::len).sum());
+        let (dims, items) = (self.features.dims(), self.len());
         match &self.source {
             Source::Stored(_) => look_up(items, 8 * self.rank),
             Source::Thinned(_) => look_up(items, self.features.row_bytes()) + 2.0 * dims as f64,

@@ -42,13 +42,29 @@ pub struct Job {
     picks: f64,
 }
 
+/// The sizes of a slate.
+#[cfg(feature = "gpu")]
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine) struct SlateShape {
+    pub(in crate::engine) dims: usize,
+    /// Bytes of a value of a row, as stored.
+    pub(in crate::engine) value_bytes: usize,
+    pub(in crate::engine) picks: usize,
+    pub(in crate::engine) parts: usize,
+    pub(in crate::engine) candidates: usize,
+}
+
 /// What a job asks of an engine. What stays on the host with either engine does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Work {
     /// Bytes read and written.
     pub(super) bytes: f64,
-    /// Floating-point operations.
+    /// Floating-point operations of products.
     pub(super) operations: f64,
+    /// Floating-point operations of determinants and inverses of complex matrices, …
+    pub(super) eliminations: f64,
+    /// … and the rows of these matrices.
+    pub(super) order: f64,
     /// Times that the host waits for a GPU.
     pub(super) waits: f64,
 }
@@ -62,11 +78,9 @@ pub(super) enum On {
 
 /// The share of the rows that lazy greedy reads per pick once it has visited most of them.
 const LAZY: f64 = 0.3;
-/// The share of the rate of products that determinants of complex matrices reach.
-const FACTORISATIONS: f64 = 0.2;
 /// Operations of a determinant and of an inverse, over r³.
-const DETERMINANT: f64 = 8.0 / 3.0 / FACTORISATIONS;
-const INVERSE: f64 = 8.0 / FACTORISATIONS;
+const DETERMINANT: f64 = 8.0 / 3.0;
+const INVERSE: f64 = 8.0;
 /// Bytes of a complex number.
 const COMPLEX: f64 = 16.0;
 /// The share of the nodes that sizes alone tell which is used in the end.
@@ -109,6 +123,26 @@ impl Job {
         Self { picks: picks.max(1) as f64, ..self }
     }
 
+    /// Bytes of the matrix of a node of the torus, 0 without nodes.
+    #[cfg(feature = "gpu")]
+    pub(in crate::engine) fn bytes_of_a_node(&self) -> f64 {
+        match self.task {
+            Task::Normaliser | Task::Inference | Task::Interpolation(_) => self.inverses(1.0),
+            _ => 0.0,
+        }
+    }
+
+    /// The slates of the task, if it is one.
+    #[cfg(feature = "gpu")]
+    pub(in crate::engine) fn slate_shape(&self) -> Option<SlateShape> {
+        let Task::Slates { candidates, .. } = self.task else { return None };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole numbers")]
+        let whole = |x: f64| x as usize;
+        let [dims, picks, parts] = [self.dims, self.picks, self.parts].map(whole);
+        let value_bytes = whole(self.bytes / self.items.max(1.0) / self.dims.max(1.0));
+        Some(SlateShape { dims, value_bytes, picks, parts, candidates })
+    }
+
     pub(super) fn work(&self, on: On) -> Work {
         match self.task {
             Task::Passes(count) => self.passes(count as f64),
@@ -132,13 +166,13 @@ impl Job {
     /// written.
     fn passes(&self, count: f64) -> Work {
         let (bytes, operations) = (self.bytes + 16.0 * self.items, 2.0 * self.items * self.dims);
-        Work { bytes: count * bytes, operations: count * operations, waits: 3.0 }
+        Work { bytes: count * bytes, operations: count * operations, waits: 3.0, ..Work::default() }
     }
 
     /// Every row times a matrix of so many columns.
     fn products(&self, columns: f64) -> Work {
         let operations = 2.0 * self.items * self.dims * columns;
-        Work { bytes: self.bytes + 8.0 * self.items, operations, waits: 2.0 }
+        Work { bytes: self.bytes + 8.0 * self.items, operations, waits: 2.0, ..Work::default() }
     }
 
     /// The nodes on the torus of the last so many parts.
@@ -149,28 +183,34 @@ impl Job {
         (0.5 * NODES_USED * others * of_total.min(self.rank() + 1.0)).ceil()
     }
 
+    /// Determinants, or inverses, of so many nodes, at so many operations over r³ each.
+    fn eliminations(&self, each: f64, nodes: f64) -> Work {
+        let order = self.rank();
+        Work { eliminations: each * order.powi(3) * nodes, order, ..Work::default() }
+    }
+
     /// Bytes of an inverse of every node.
     fn inverses(&self, nodes: f64) -> f64 {
         COMPLEX * self.rank().powi(2) * nodes
     }
 
     fn normaliser(&self) -> Work {
-        let determinants = DETERMINANT * self.rank().powi(3) * self.nodes(self.parts);
-        self.products(self.dims).and(Work { operations: determinants, waits: 1.0, ..Work::default() })
+        let determinants = self.eliminations(DETERMINANT, self.nodes(self.parts));
+        self.products(self.dims).and(Work { waits: 1.0, ..determinants })
     }
 
     fn inference(&self) -> Work {
         let (rank, nodes) = (self.rank(), self.nodes(self.parts));
         // Every part takes its share of each inverse.
         let bytes = (1.0 + self.parts) * self.inverses(nodes);
-        let inverses = Work { bytes, operations: INVERSE * rank.powi(3) * nodes, waits: 2.0 };
+        let inverses = Work { bytes, waits: 2.0, ..self.eliminations(INVERSE, nodes) };
         self.normaliser().and(inverses).and(self.products(rank))
     }
 
     fn interpolation(&self, draws: f64) -> Work {
         let rank = self.rank();
         let set_up = self.products(self.dims).and(self.products(rank));
-        let nodes = Work { operations: INVERSE * rank.powi(3) * self.nodes(self.parts), ..Work::default() };
+        let nodes = self.eliminations(INVERSE, self.nodes(self.parts));
         let own = (self.picks / self.parts).max(1.0);
         let mut work = set_up.and(nodes);
         let mut left = self.parts;
@@ -179,10 +219,10 @@ impl Job {
             // Half of the grids are laid out anew, and all but the first are of their own.
             let laid_out =
                 if self.parts > 1.0 { 0.5 } else { 0.0 } + if left < self.parts { 1.0 } else { 0.0 };
-            let inverses = laid_out * INVERSE * rank.powi(3) * nodes;
+            let inverses = self.eliminations(laid_out * INVERSE, nodes);
             let bytes = own * CONDITIONING * self.inverses(nodes);
             let weights = own * 2.0 * self.items / self.parts * self.dims * rank;
-            let stage = Work { bytes, operations: inverses + weights, waits: 1.0 + own };
+            let stage = Work { bytes, operations: weights, waits: 1.0 + own, ..inverses };
             work = work.and(stage.times(draws));
             left -= 1.0;
         }
@@ -205,7 +245,8 @@ impl Job {
         let all = requests * candidates;
         let operations = all * self.picks * (2.0 * self.dims + COMPARED);
         let [most, at_once] = SLATES;
-        Work { bytes: 16.0 * all, operations, waits: (requests / most).max(all / at_once).ceil() }
+        let waits = (requests / most).max(all / at_once).ceil();
+        Work { bytes: 16.0 * all, operations, waits, ..Work::default() }
     }
 }
 
@@ -214,11 +255,19 @@ impl Work {
         Self {
             bytes: self.bytes + other.bytes,
             operations: self.operations + other.operations,
+            eliminations: self.eliminations + other.eliminations,
+            order: self.order.max(other.order),
             waits: self.waits + other.waits,
         }
     }
 
     fn times(self, count: f64) -> Self {
-        Self { bytes: count * self.bytes, operations: count * self.operations, waits: count * self.waits }
+        Self {
+            bytes: count * self.bytes,
+            operations: count * self.operations,
+            eliminations: count * self.eliminations,
+            order: self.order,
+            waits: count * self.waits,
+        }
     }
 }

@@ -6,12 +6,12 @@ use std::{
     time::Instant,
 };
 
-use faer::Mat;
+use faer::{Mat, c64};
 
-use super::Rates;
+use super::{Rates, rates::ORDERS};
 use crate::{
     Features, Result,
-    engine::{Engine, Items, Rows},
+    engine::{Engine, GridRequest, Items, PhaseGrid, Rows},
     parallel::{map_ordered, threads},
 };
 
@@ -23,6 +23,8 @@ const BLOCK: usize = 2048;
 const LARGE: usize = 1 << 18;
 /// Times that everything is measured; the shortest time counts.
 const TIMES: usize = 5;
+/// Determinants that each thread computes.
+const NODES: usize = 8;
 
 /// Rates that were measured before, by the number of threads.
 static KNOWN: Mutex<Vec<(usize, Rates)>> = Mutex::new(Vec::new());
@@ -31,7 +33,7 @@ impl Rates {
     /// Those of this computer, on the threads of the current rayon pool.
     ///
     /// # Cost
-    /// Some 50 ms the first time, and 64 MiB for that time. The rates are kept for the life of the process, as they were when
+    /// Some 100 ms the first time, and 64 MiB for that time. The rates are kept for the life of the process, as they were when
     /// the computer was that busy.
     pub(in crate::engine) fn of_cpu() -> Result<Self> {
         let find =
@@ -40,7 +42,8 @@ impl Rates {
             return Ok(rates);
         }
         // Nothing is locked here: a thread that waits for others may begin another job, which measures too.
-        let rates = Self { read: read()?, multiply: multiply()?, gpu: None };
+        let [small, large] = ORDERS.map(eliminate);
+        let rates = Self { read: read()?, multiply: multiply()?, eliminate: [small?, large?], gpu: None };
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(find(&known).unwrap_or_else(|| {
             known.push((threads(), rates));
@@ -89,4 +92,30 @@ fn multiply() -> Result<f64> {
         Ok((2 * BLOCK * DIMS * DIMS) as f64 / time)
     };
     Ok(map_ordered(threads(), of_one).into_iter().collect::<Result<Vec<f64>>>()?.iter().sum())
+}
+
+/// Operations of determinants of complex matrices of so many rows that all threads do in a second.
+fn eliminate(order: usize) -> Result<f64> {
+    let nodes = NODES * threads();
+    let engine = Engine::host();
+    let time = shortest(|| determinants(engine, order, nodes))?;
+    Ok(operations(order, nodes) / time)
+}
+
+/// The determinants of so many matrices of this order.
+pub(in crate::engine) fn determinants(engine: &Engine, order: usize, nodes: usize) -> Result<()> {
+    let entry = |i: usize, j: usize| 1.0 / (1 + i.abs_diff(j)) as f64;
+    let share = Mat::from_fn(order, order, |i, j| if i == j { 0.5 } else { 0.1 * entry(i, j) / order as f64 });
+    let phase = |node: usize| {
+        let (sin, cos) = (node as f64).sin_cos();
+        c64::new(cos, sin)
+    };
+    let phases: Vec<c64> = (0..nodes).map(phase).collect();
+    let grid = PhaseGrid { shares: &[share], phases: &phases };
+    engine.grid_determinants(&grid, GridRequest::Determinants).map(|points| drop(black_box(points)))
+}
+
+/// Operations of these determinants.
+pub(in crate::engine) fn operations(order: usize, nodes: usize) -> f64 {
+    8.0 / 3.0 * (order.pow(3) * nodes) as f64
 }

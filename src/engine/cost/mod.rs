@@ -8,11 +8,13 @@ mod tests;
 
 use std::fmt;
 
+#[cfg(feature = "gpu")]
+pub(super) use job::SlateShape;
 pub use job::{Job, Task};
 #[cfg(feature = "gpu")]
-pub(super) use measured::{DIMS, features};
+pub(super) use measured::{DIMS, determinants, features, operations};
 #[cfg(feature = "gpu")]
-pub(super) use rates::{Compared, OPENING, Seconds};
+pub(super) use rates::{Bytes, Compared, OPENING, ORDERS, Seconds, Time};
 pub use rates::{GpuRates, Rates};
 
 use super::Engine;

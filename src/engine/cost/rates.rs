@@ -12,6 +12,8 @@ pub struct Rates {
     pub read: f64,
     /// Floating-point operations of products of matrices.
     pub multiply: f64,
+    /// The same of determinants of complex matrices of [`ORDERS`] rows.
+    pub eliminate: [f64; 2],
     /// What a GPU needs besides.
     pub gpu: Option<GpuRates>,
 }
@@ -28,20 +30,30 @@ pub struct GpuRates {
     pub opening: f64,
 }
 
+/// Rows of the matrices whose determinants are measured: a device has small ones in the memory of a workgroup, and large ones in
+/// its own.
+pub(in crate::engine) const ORDERS: [usize; 2] = [32, 96];
+/// The most rows of a small one.
+const SMALL: f64 = 64.0;
+
 /// Seconds to open a GPU and to compile its shaders.
 pub(in crate::engine) const OPENING: f64 = 0.3;
 
 impl Rates {
     /// One thread of the slowest computer considered: what is done there sooner than a GPU is open needs no measurement.
     pub(in crate::engine) fn slowest_cpu() -> Self {
-        Self { read: 2e9, multiply: 1e9, gpu: None }
+        Self { read: 2e9, multiply: 1e9, eliminate: [2e8; 2], gpu: None }
     }
 
     /// What a good GPU of its kind reaches in f64: enough to tell whether it is worth opening, where it can be measured. An
     /// H200 was measured at 6.6e9, 1.4e12 and 7.8e12.
     pub(in crate::engine) fn of_good_gpu(is_discrete: bool) -> Self {
-        let [upload, read, multiply] = if is_discrete { [12e9, 1.5e12, 8e12] } else { [15e9, 1e11, 2e11] };
-        Self { read, multiply, gpu: Some(GpuRates { upload, latency: 5e-5, opening: OPENING }) }
+        let [upload, read, multiply, small, large] = if is_discrete {
+            [12e9, 1.5e12, 8e12, 1.5e12, 2e11]
+        } else {
+            [15e9, 1e11, 2e11, 4e10, 2e10]
+        };
+        Self { read, multiply, eliminate: [small, large], gpu: Some(GpuRates { upload, latency: 5e-5, opening: OPENING }) }
     }
 
     /// The same of a GPU that is open.
@@ -49,10 +61,13 @@ impl Rates {
         Self { gpu: self.gpu.map(|gpu| GpuRates { opening: 0.0, ..gpu }), ..self }
     }
 
-    /// The predicted time of a job. Reading and computing overlap.
+    /// The predicted time of a job. Reading and products overlap.
     pub(in crate::engine) fn time_of(&self, job: &Job) -> Time {
         let work = job.work(if self.gpu.is_some() { On::Gpu } else { On::Cpu });
-        let computing = (work.bytes / self.read).max(work.operations / self.multiply);
+        let [small, large] = self.eliminate;
+        let eliminate = if work.order <= SMALL { small } else { large };
+        let computing =
+            (work.bytes / self.read).max(work.operations / self.multiply) + work.eliminations / eliminate;
         let Some(gpu) = self.gpu else { return Time { computing, ..Time::default() } };
         Time {
             opening: gpu.opening,
@@ -116,7 +131,7 @@ impl fmt::Display for Seconds {
 }
 
 /// A size in decimal units.
-struct Bytes(f64);
+pub(in crate::engine) struct Bytes(pub(in crate::engine) f64);
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

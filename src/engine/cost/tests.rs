@@ -15,10 +15,14 @@ const TASKS: [Task; 8] = [
 ];
 
 /// Sixteen cores of a workstation.
-const CPU: Rates = Rates { read: 4e10, multiply: 8e11, gpu: None };
+const CPU: Rates = Rates { read: 4e10, multiply: 8e11, eliminate: [1.6e11; 2], gpu: None };
 /// A card of a workstation, in f64.
-const GPU: Rates =
-    Rates { read: 8e11, multiply: 2e12, gpu: Some(GpuRates { upload: 2e10, latency: 5e-5, opening: 0.3 }) };
+const GPU: Rates = Rates {
+    read: 8e11,
+    multiply: 2e12,
+    eliminate: [4e11; 2],
+    gpu: Some(GpuRates { upload: 2e10, latency: 5e-5, opening: 0.3 }),
+};
 
 /// The fewest rows from which on the GPU is faster.
 fn crossover(job: impl Fn(usize) -> Job, cpu: &Rates, gpu: &Rates) -> usize {
@@ -105,7 +109,9 @@ fn rates_are_measured_once_for_any_number_of_threads() {
     for threads in [1, 2, 5] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let [rates, again] = [(); 2].map(|()| pool.install(Rates::of_cpu).unwrap());
+        println!("{threads}: {rates:?}");
         assert_eq!(rates, again);
         assert!(rates.read.is_finite() && rates.read > 1e6 && rates.multiply > 1e6, "{rates:?}");
+        assert!(rates.eliminate.iter().all(|rate| rate.is_finite() && *rate > 1e6), "{rates:?}");
     }
 }

@@ -1,9 +1,9 @@
 //! Whether to use a device for a job.
 
-use super::{AdapterSummary, Gpu, GpuOptions, rates, summaries};
+use super::{AdapterSummary, Gpu, GpuOptions, pace::Pace, rates, slates, summaries};
 use crate::engine::{
     Precision,
-    cost::{Chosen, Compared, Job, OPENING, Rates, Seconds},
+    cost::{Bytes, Chosen, Compared, Job, OPENING, Rates, Seconds, Time},
 };
 
 /// The engine that is predicted to be faster for a job.
@@ -31,10 +31,8 @@ fn faster(job: &Job) -> Result<Chosen, String> {
     let adapters = summaries();
     let at = AdapterSummary::taken_unasked(&adapters).ok_or("there is no GPU that computes in f64")?;
     let adapter = &adapters[at];
-    let compare = |rates: &Rates| {
-        let compared = Compared { gpu: rates.time_of(job), cpu };
-        if compared.gpu.seconds() < cpu.seconds() { Ok(compared) } else { Err(compared.to_string()) }
-    };
+    let limits = Limits::of(adapter);
+    let compare = |rates: &Rates| compared(job, cpu, rates, &limits);
     compare(&rates::known(adapter).unwrap_or_else(|| Rates::of_good_gpu(adapter.is_discrete)))?;
     let options = GpuOptions::default().with_adapter(&adapter.name).with_precision(Precision::F64);
     // A device that does not open, or whose f64 is inaccurate, is not used.
@@ -43,6 +41,52 @@ fn faster(job: &Job) -> Result<Chosen, String> {
         rates::of(&gpu).map_err(|error| format!("the GPU failed when its rates were measured: {error}"))?;
     let reason = compare(&rates.open())?.to_string();
     Ok(Chosen { engine: gpu.into(), reason })
+}
+
+/// The predicted times, where a device with these rates is faster; otherwise why it is not taken.
+fn compared(job: &Job, cpu: Time, rates: &Rates, limits: &Limits) -> Result<Compared, String> {
+    limits.allow(job)?;
+    let compared = Compared { gpu: rates.time_of(job), cpu };
+    if compared.gpu.seconds() < cpu.seconds() { Ok(compared) } else { Err(compared.to_string()) }
+}
+
+/// What a device cannot do, whatever its speed.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// The largest array that can be bound at a time, in bytes.
+    largest_binding: f64,
+    pace: Pace,
+}
+
+impl Limits {
+    fn of(adapter: &AdapterSummary) -> Self {
+        let kind = if adapter.is_discrete {
+            wgpu::DeviceType::DiscreteGpu
+        } else {
+            wgpu::DeviceType::IntegratedGpu
+        };
+        Self {
+            largest_binding: adapter.largest_binding as f64,
+            pace: Pace::of(kind, Precision::F64, None),
+        }
+    }
+
+    /// Refuses a job that the device cannot do, or would leave to the host.
+    fn allow(&self, job: &Job) -> Result<(), String> {
+        let bytes = job.bytes_of_a_node();
+        if bytes > self.largest_binding {
+            let (needed, most) = (Bytes(bytes), Bytes(self.largest_binding));
+            return Err(format!("a matrix of a node takes {needed}, the GPU binds at most {most}"));
+        }
+        let Some(slates) = job.slate_shape() else { return Ok(()) };
+        if slates::are_taken(&self.pace, &slates) {
+            return Ok(());
+        }
+        Err(format!(
+            "the GPU would leave slates of {} items in {} parts, chosen among {} candidates, to the CPU",
+            slates.picks, slates.parts, slates.candidates
+        ))
+    }
 }
 
 impl AdapterSummary {
@@ -57,6 +101,7 @@ impl AdapterSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::cost::{GpuRates, Task};
 
     fn adapter(is_software: bool, is_discrete: bool, has_double_precision: bool) -> AdapterSummary {
         AdapterSummary {
@@ -77,5 +122,92 @@ mod tests {
         assert_eq!(AdapterSummary::taken_unasked(&others), None);
         let all = [&others[..], &[adapter(false, false, true)]].concat();
         assert_eq!(AdapterSummary::taken_unasked(&all), Some(3));
+    }
+
+    /// Sixteen cores of a workstation.
+    const CPU: Rates = Rates { read: 4e10, multiply: 8e11, eliminate: [8e10, 1.2e11], gpu: None };
+
+    /// Five made-up devices in f64: of a data centre, of a workstation, for games, shared with the CPU, and far from it. Reading,
+    /// products, small and large matrices, bringing rows there, microseconds of a wait; the largest binding.
+    const CARDS: [([f64; 6], u64); 5] = [
+        ([1.4e12, 7.8e12, 9e11, 6e10, 6.6e9, 75.0], 1 << 31),
+        ([6e11, 4e12, 5e11, 4e10, 1.2e10, 50.0], 1 << 31),
+        ([9e11, 6e11, 8e10, 2e10, 2.4e10, 60.0], 1 << 30),
+        ([6e10, 3e10, 5e9, 2e9, 1.5e10, 40.0], 1 << 27),
+        ([4e11, 3e11, 4e10, 1e10, 2.5e9, 300.0], 1 << 27),
+    ];
+
+    fn card(of: usize) -> (Rates, Limits) {
+        let ([read, multiply, small, large, upload, wait], binding) = CARDS[of];
+        let gpu = Some(GpuRates { upload, latency: 1e-6 * wait, opening: OPENING });
+        let summary = AdapterSummary { largest_binding: binding, ..adapter(false, of != 3, true) };
+        (Rates { read, multiply, eliminate: [small, large], gpu }, Limits::of(&summary))
+    }
+
+    fn jobs() -> impl Iterator<Item = Job> {
+        let slates = |requests, candidates| Task::Slates { requests, candidates };
+        let tasks = [
+            Task::Passes(16),
+            Task::SetUp,
+            Task::Normaliser,
+            Task::Inference,
+            Task::Interpolation(100),
+            Task::Greedy,
+            Task::LocalSearch(10),
+            slates(100_000, 200),
+            slates(1000, 100_000),
+        ];
+        tasks.into_iter().flat_map(|task| {
+            let of_dims = move |dims| {
+                let of_parts = move |parts| {
+                    [1000, 100_000, 10_000_000].map(|items| {
+                        Job::of_size(items, dims, 4, task).with_parts(parts).with_picks(12.max(parts))
+                    })
+                };
+                [1, 3, 300].into_iter().flat_map(of_parts)
+            };
+            [16, 64, 512, 4096].into_iter().flat_map(of_dims)
+        })
+    }
+
+    /// A device is taken where its own time, in which nothing is left to the host, is the shorter one; and every device is
+    /// taken for some jobs, and refused for others.
+    #[test]
+    fn of_five_devices_each_is_taken_where_it_is_faster_and_does_the_work() {
+        for of in 0..CARDS.len() {
+            let (rates, limits) = card(of);
+            let mut counts = [0, 0, 0];
+            for job in jobs() {
+                let cpu = CPU.time_of(&job);
+                let (taken, allowed) = (compared(&job, cpu, &rates, &limits), limits.allow(&job));
+                let is_faster = rates.time_of(&job).seconds() < cpu.seconds();
+                assert_eq!(taken.is_ok(), allowed.is_ok() && is_faster, "{of}: {job:?}");
+                counts[if allowed.is_err() { 0 } else { 1 + usize::from(is_faster) }] += 1;
+                if let Err(reason) = taken {
+                    let expected = if allowed.is_err() { "the GPU binds at most|to the CPU" } else { ", the CPU " };
+                    assert!(expected.split('|').any(|part| reason.contains(part)), "{reason}");
+                }
+            }
+            println!("{of}: {counts:?}");
+            assert!(counts.iter().all(|&count| count > 0), "{of}: {counts:?}");
+        }
+    }
+
+    /// By hand: log Z of 10⁶ × 512 for 12 picks from 3 parts. Of 9 · √12 + 16 = 48 nodes of the total, 5² others, half of
+    /// 65 %: 390 nodes of 8/3 · 512³ operations, 1.396e11. The Gram matrix is 2 · 512² · 10⁶ = 5.243e11, which outweighs reading. The CPU
+    /// takes 0.655 + 1.163 = 1.819 s. The card of a data centre opens in 0.3 s, gets 2.048 GB in 0.310 s, multiplies in 0.067 s
+    /// and eliminates in 2.327 s, with 3 waits: 3.005 s. At 64 features it would be 0.3 + 0.0388 + 0.00105 + 0.0003 + 0.0002
+    /// against 0.0102 + 0.0034 s.
+    #[test]
+    fn large_matrices_of_nodes_stay_on_the_cpu() {
+        let job = |dims| Job::of_size(1_000_000, dims, 4, Task::Normaliser).with_parts(3).with_picks(12);
+        let (rates, limits) = card(0);
+        let (large, cpu) = (job(512), CPU.time_of(&job(512)));
+        assert!((cpu.seconds() / 1.819 - 1.0).abs() < 1e-3, "{}", cpu.seconds());
+        let gpu = rates.time_of(&large).seconds();
+        assert!((gpu / 3.005 - 1.0).abs() < 1e-3, "{gpu}");
+        let reason = compared(&large, cpu, &rates, &limits).err().unwrap_or_default();
+        let expected = "the GPU would take 3.0 s (0.3 s of it to open it, 0.3 s of it to bring 2.0 GB there), the CPU 1.8 s";
+        assert_eq!(reason, expected);
     }
 }

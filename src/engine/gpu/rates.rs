@@ -12,7 +12,7 @@ use crate::{
     Result,
     engine::{
         Items, Rows, Verbs,
-        cost::{DIMS, GpuRates, OPENING, Rates, features},
+        cost::{DIMS, GpuRates, OPENING, ORDERS, Rates, determinants, features, operations},
     },
 };
 
@@ -52,6 +52,8 @@ const COLUMNS: [usize; 2] = [64, 320];
 /// times as long as a submission that does nothing.
 const BLOCK: [usize; 2] = [1 << 14, 1 << 18];
 const LONGER: f64 = 10.0;
+/// Determinants of each order, at first enough for every core of a large card to have one, and the most of them.
+const NODES: [[usize; 2]; 2] = [[1 << 10, 1 << 16], [1 << 7, 1 << 11]];
 /// Times that everything is measured; the shortest time counts.
 const TIMES: usize = 3;
 
@@ -61,7 +63,8 @@ pub(super) fn measured(gpu: &Gpu) -> Result<Rates> {
     let upload = upload(gpu)?;
     let multiply = products(gpu, latency)?;
     let read = read_rate::read_rate(gpu.context())?;
-    Ok(Rates { read, multiply, gpu: Some(GpuRates { upload, latency, opening: OPENING }) })
+    let [small, large] = [0, 1].map(|at| eliminations(gpu, latency, ORDERS[at], NODES[at]));
+    Ok(Rates { read, multiply, eliminate: [small?, large?], gpu: Some(GpuRates { upload, latency, opening: OPENING }) })
 }
 
 /// The shortest time; the first one, which compiles shaders and uploads rows, does not count.
@@ -123,4 +126,16 @@ fn times_of_products(gpu: &Gpu, block: usize) -> Result<[f64; 2]> {
         *time = shortest(|| gpu.row_forms(&rows, &[factor.as_ref()]).map(drop))?;
     }
     Ok(times)
+}
+
+/// Determinants until they take so many times as long as a submission that does nothing.
+fn eliminations(gpu: &Gpu, latency: f64, order: usize, [mut nodes, most]: [usize; 2]) -> Result<f64> {
+    let engine = gpu.engine();
+    loop {
+        let time = shortest(|| determinants(&engine, order, nodes))?;
+        if time >= LONGER * latency || nodes >= most {
+            return Ok(operations(order, nodes) / (time - latency).max(0.1 * time));
+        }
+        nodes *= 4;
+    }
 }

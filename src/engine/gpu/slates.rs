@@ -6,7 +6,7 @@ use super::{
     context::Context,
     device_rows::{LISTED, WEIGHTED},
     filling::Form,
-    pace::Load,
+    pace::{Load, Pace},
     proposals::TURNS,
     range::QUAD,
     resident::TILE,
@@ -19,6 +19,7 @@ use crate::{
     Result,
     engine::{
         Precision,
+        cost::SlateShape,
         slates::{SlateBatch, SlateDevice},
     },
 };
@@ -92,7 +93,7 @@ fn runs(context: &Context, stored: &Stored, batch: &SlateBatch<'_>) -> Vec<Run> 
         let own = batch.starts[request]..batch.starts[request + 1];
         let Some(chunk) = chunk_of(&batch.items[own.clone()], stored) else { continue };
         let takes =
-            requests > 0 && own.len() <= candidates && is_short(context, stored, batch.size, own.len());
+            requests > 0 && own.len() <= candidates && Row::of(stored).is_short(&context.pace, batch.size, own.len());
         if !takes {
             continue;
         }
@@ -118,33 +119,53 @@ fn chunk_of(items: &[u32], stored: &Stored) -> Option<usize> {
     items.iter().all(|item| chunk(item) == first).then_some(first)
 }
 
-/// Whether a workgroup has soon found so many picks among so many candidates.
-fn is_short(context: &Context, stored: &Stored, size: usize, candidates: usize) -> bool {
-    let load = load(stored, size, candidates as f64);
-    context.pace.units_of_a_group(load.flops / size as f64, load.bytes / size as f64) >= size
-        && turns(stored.quads, size, candidates) <= TURNS
+/// Whether a device of this pace makes such slates itself.
+pub(super) fn are_taken(pace: &Pace, of: &SlateShape) -> bool {
+    let row = Row { quads: of.dims.div_ceil(QUAD), width: of.value_bytes };
+    of.parts <= MOST_PARTS && row.is_short(pace, of.picks, of.candidates)
 }
 
-/// Turns of a thread's loops.
-fn turns(quads: usize, size: usize, candidates: usize) -> usize {
-    let tiles = candidates.div_ceil(TILE);
-    let (own_quads, of_lane) = (quads.div_ceil(TILE), quads.div_ceil(LANES) + 1);
-    let pass = tiles * (LANES * of_lane + LANES + 2);
-    // Copies are compared quad by quad.
-    let choice = HALVINGS + tiles * (quads + 3);
-    let removal = LANES * of_lane + LANES + own_quads * (size.min(TILE) + 1) + 1;
-    let direction = 2 * size.div_ceil(TILE) * removal + 2 * HALVINGS + 4 * own_quads;
-    pass + size * (pass + choice + direction + 1)
+/// Quads of a row, and bytes of a value as stored.
+#[derive(Clone, Copy)]
+struct Row {
+    quads: usize,
+    width: usize,
 }
 
-/// The load of one request.
-fn load(stored: &Stored, size: usize, candidates: f64) -> Load {
-    let (size, row) = (size as f64, (stored.quads * QUAD) as f64);
-    let (rows, directions) = (size * candidates * row, size * size * row);
-    Load {
-        groups: 1,
-        flops: 2.0 * rows + 8.0 * directions,
-        bytes: rows * stored.row_type.width() as f64 + 16.0 * directions,
+impl Row {
+    fn of(stored: &Stored) -> Self {
+        Self { quads: stored.quads, width: stored.row_type.width() }
+    }
+
+    /// Whether a workgroup has soon found so many picks among so many candidates.
+    fn is_short(self, pace: &Pace, size: usize, candidates: usize) -> bool {
+        let load = self.load(size, candidates as f64);
+        pace.units_of_a_group(load.flops / size as f64, load.bytes / size as f64) >= size
+            && self.turns(size, candidates) <= TURNS
+    }
+
+    /// Turns of a thread's loops.
+    fn turns(self, size: usize, candidates: usize) -> usize {
+        let quads = self.quads;
+        let tiles = candidates.div_ceil(TILE);
+        let (own_quads, of_lane) = (quads.div_ceil(TILE), quads.div_ceil(LANES) + 1);
+        let pass = tiles * (LANES * of_lane + LANES + 2);
+        // Copies are compared quad by quad.
+        let choice = HALVINGS + tiles * (quads + 3);
+        let removal = LANES * of_lane + LANES + own_quads * (size.min(TILE) + 1) + 1;
+        let direction = 2 * size.div_ceil(TILE) * removal + 2 * HALVINGS + 4 * own_quads;
+        pass + size * (pass + choice + direction + 1)
+    }
+
+    /// The load of one request.
+    fn load(self, size: usize, candidates: f64) -> Load {
+        let (size, row) = (size as f64, (self.quads * QUAD) as f64);
+        let (rows, directions) = (size * candidates * row, size * size * row);
+        Load {
+            groups: 1,
+            flops: 2.0 * rows + 8.0 * directions,
+            bytes: rows * self.width as f64 + 16.0 * directions,
+        }
     }
 }
 
@@ -180,7 +201,7 @@ impl Run {
         let bindings: Vec<_> = buffers.map(wgpu::Buffer::as_entire_binding).collect();
         #[expect(clippy::cast_possible_truncation, reason = "a power of two")]
         let unit = context.precision.epsilon() as f32;
-        let each = load(stored, batch.size, self.candidates as f64 / requests as f64);
+        let each = Row::of(stored).load(batch.size, self.candidates as f64 / requests as f64);
         context.dispatch(
             work,
             Shader::Slates.on(stored.row_type),

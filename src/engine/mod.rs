@@ -41,6 +41,7 @@ pub(crate) use grid::inverses_at_a_time;
 use known::Known;
 pub(crate) use low_level::*;
 use watched::Watched;
+pub(crate) use watched::at_a_time;
 
 use crate::{Result, Watch, watch::UNWATCHED};
 

@@ -116,7 +116,7 @@ impl Watched {
 }
 
 /// How many of `count` pieces of work, each of this many operations, come between two checks of the watch.
-pub(super) fn at_a_time(count: usize, operations: f64) -> usize {
+pub(crate) fn at_a_time(count: usize, operations: f64) -> usize {
     let threads = threads();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded down, saturating")]
     let each = (OPERATIONS / operations) as usize;

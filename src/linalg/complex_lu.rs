@@ -22,7 +22,7 @@ pub struct Determinant {
 
 impl Determinant {
     /// The empty product.
-    const ONE: Self = Self { mantissa: c64 { re: 1.0, im: 0.0 }, exponent: 0 };
+    pub(crate) const ONE: Self = Self { mantissa: c64 { re: 1.0, im: 0.0 }, exponent: 0 };
 
     /// mantissa · 2^exponent for any mantissa.
     #[cfg(feature = "gpu")]
@@ -37,17 +37,23 @@ impl Determinant {
 
     /// Multiplies by one more pivot.
     #[must_use]
-    fn times(self, factor: c64) -> Self {
+    pub(crate) fn times(self, factor: c64) -> Self {
         let product = self.mantissa * factor;
         let size = product.re.abs().max(product.im.abs());
         if size == 0.0 || !size.is_finite() {
             return Self { mantissa: product, exponent: 0 };
         }
-        #[expect(clippy::cast_possible_truncation, reason = "exponents of f64 have eleven bits")]
-        let shift = size.log2().floor().max(-1000.0) as i32;
-        let scale = (-f64::from(shift)).exp2();
+        // Subnormal numbers become normal in two steps.
+        let shift = exponent_of(size).max(-1000);
+        let scale = power_of_two(-shift);
         let mantissa = c64::new(product.re * scale, product.im * scale);
         Self { mantissa, exponent: self.exponent + shift }
+    }
+
+    /// 1 over it.
+    pub(crate) fn reciprocal(self) -> Self {
+        let one = Self::ONE.times(c64::new(1.0, 0.0) / self.mantissa);
+        Self { exponent: one.exponent - self.exponent, ..one }
     }
 
     /// The value as one number; underflows to zero below 1e-308.
@@ -56,6 +62,20 @@ impl Determinant {
         let scale = f64::from(self.exponent).exp2();
         c64::new(self.mantissa.re * scale, self.mantissa.im * scale)
     }
+}
+
+/// e of a finite x = m·2^e > 0 with 1 ≤ m < 2, or −1023 of a subnormal one.
+fn exponent_of(x: f64) -> i32 {
+    #[expect(clippy::cast_possible_truncation, reason = "eleven bits")]
+    let biased = (x.to_bits() >> 52) as i32;
+    biased - 1023
+}
+
+/// 2^e, for e from −1022 to 1023.
+fn power_of_two(exponent: i32) -> f64 {
+    #[expect(clippy::cast_sign_loss, reason = "positive in this range")]
+    let biased = (exponent + 1023) as u64;
+    f64::from_bits(biased << 52)
 }
 
 /// By LU with partial pivoting.

@@ -81,6 +81,10 @@ const LAZY: f64 = 0.3;
 /// Operations of a determinant and of an inverse, over r³.
 const DETERMINANT: f64 = 8.0 / 3.0;
 const INVERSE: f64 = 8.0;
+/// What a line of nodes costs the CPU, in operations of determinants: its Hessenberg form and its check as much as eight of them, over
+/// r³, and every node, over r². Lines are as long as the total has nodes, and used from this length on.
+const FORM: [f64; 2] = [64.0 / 3.0, 4.0];
+const LONG: f64 = 20.0;
 /// Bytes of a complex number.
 const COMPLEX: f64 = 16.0;
 /// The share of the nodes that sizes alone tell which is used in the end.
@@ -147,8 +151,8 @@ impl Job {
         match self.task {
             Task::Passes(count) => self.passes(count as f64),
             Task::SetUp => self.products(2.0 * self.dims),
-            Task::Normaliser => self.normaliser(),
-            Task::Inference => self.inference(),
+            Task::Normaliser => self.normaliser(on),
+            Task::Inference => self.inference(on),
             Task::Interpolation(draws) => self.interpolation(draws as f64),
             Task::Greedy if on == On::Gpu => self.passes(self.picks),
             Task::Greedy => self.passes(1.0 + LAZY * self.picks),
@@ -177,10 +181,15 @@ impl Job {
 
     /// The nodes on the torus of the last so many parts.
     fn nodes(&self, parts: f64) -> f64 {
+        let [of_total, others] = self.phases(parts);
+        (0.5 * NODES_USED * others * of_total).ceil()
+    }
+
+    /// The phases of the total, and of all those parts but one.
+    fn phases(&self, parts: f64) -> [f64; 2] {
         let count = (self.picks / self.parts).max(1.0);
         let of_total = (9.0 * (count * parts).sqrt()).ceil() + 16.0;
-        let others = (count + 1.0).powf(parts - 1.0);
-        (0.5 * NODES_USED * others * of_total.min(self.rank() + 1.0)).ceil()
+        [of_total.min(self.rank() + 1.0), (count + 1.0).powf(parts - 1.0)]
     }
 
     /// Determinants, or inverses, of so many nodes, at so many operations over r³ each.
@@ -194,17 +203,22 @@ impl Job {
         COMPLEX * self.rank().powi(2) * nodes
     }
 
-    fn normaliser(&self) -> Work {
-        let determinants = self.eliminations(DETERMINANT, self.nodes(self.parts));
+    fn normaliser(&self, on: On) -> Work {
+        let (nodes, [of_total, others]) = (self.nodes(self.parts), self.phases(self.parts));
+        let mut determinants = self.eliminations(DETERMINANT, nodes);
+        if on == On::Cpu && NODES_USED * of_total >= LONG {
+            let [form, each] = FORM;
+            determinants = self.eliminations(form * 0.5 * others + each / self.rank() * nodes, 1.0);
+        }
         self.products(self.dims).and(Work { waits: 1.0, ..determinants })
     }
 
-    fn inference(&self) -> Work {
+    fn inference(&self, on: On) -> Work {
         let (rank, nodes) = (self.rank(), self.nodes(self.parts));
         // Every part takes its share of each inverse.
         let bytes = (1.0 + self.parts) * self.inverses(nodes);
         let inverses = Work { bytes, waits: 2.0, ..self.eliminations(INVERSE, nodes) };
-        self.normaliser().and(inverses).and(self.products(rank))
+        self.normaliser(on).and(inverses).and(self.products(rank))
     }
 
     fn interpolation(&self, draws: f64) -> Work {

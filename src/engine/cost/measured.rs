@@ -105,7 +105,8 @@ fn eliminate(order: usize) -> Result<f64> {
 /// The determinants of so many matrices of this order.
 pub(in crate::engine) fn determinants(engine: &Engine, order: usize, nodes: usize) -> Result<()> {
     let entry = |i: usize, j: usize| 1.0 / (1 + i.abs_diff(j)) as f64;
-    let share = Mat::from_fn(order, order, |i, j| if i == j { 0.5 } else { 0.1 * entry(i, j) / order as f64 });
+    let share =
+        Mat::from_fn(order, order, |i, j| if i == j { 0.5 } else { 0.1 * entry(i, j) / order as f64 });
     let phase = |node: usize| {
         let (sin, cos) = (node as f64).sin_cos();
         c64::new(cos, sin)

@@ -48,12 +48,14 @@ impl Rates {
     /// What a good GPU of its kind reaches in f64: enough to tell whether it is worth opening, where it can be measured. An
     /// H200 was measured at 6.6e9, 1.4e12 and 7.8e12.
     pub(in crate::engine) fn of_good_gpu(is_discrete: bool) -> Self {
-        let [upload, read, multiply, small, large] = if is_discrete {
-            [12e9, 1.5e12, 8e12, 1.5e12, 2e11]
-        } else {
-            [15e9, 1e11, 2e11, 4e10, 2e10]
-        };
-        Self { read, multiply, eliminate: [small, large], gpu: Some(GpuRates { upload, latency: 5e-5, opening: OPENING }) }
+        let [upload, read, multiply, small, large] =
+            if is_discrete { [12e9, 1.5e12, 8e12, 1.5e12, 2e11] } else { [15e9, 1e11, 2e11, 4e10, 2e10] };
+        Self {
+            read,
+            multiply,
+            eliminate: [small, large],
+            gpu: Some(GpuRates { upload, latency: 5e-5, opening: OPENING }),
+        }
     }
 
     /// The same of a GPU that is open.

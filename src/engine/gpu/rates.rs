@@ -64,7 +64,12 @@ pub(super) fn measured(gpu: &Gpu) -> Result<Rates> {
     let multiply = products(gpu, latency)?;
     let read = read_rate::read_rate(gpu.context())?;
     let [small, large] = [0, 1].map(|at| eliminations(gpu, latency, ORDERS[at], NODES[at]));
-    Ok(Rates { read, multiply, eliminate: [small?, large?], gpu: Some(GpuRates { upload, latency, opening: OPENING }) })
+    Ok(Rates {
+        read,
+        multiply,
+        eliminate: [small?, large?],
+        gpu: Some(GpuRates { upload, latency, opening: OPENING }),
+    })
 }
 
 /// The shortest time; the first one, which compiles shaders and uploads rows, does not count.

@@ -92,8 +92,9 @@ fn runs(context: &Context, stored: &Stored, batch: &SlateBatch<'_>) -> Vec<Run> 
     for request in 0..batch.len() {
         let own = batch.starts[request]..batch.starts[request + 1];
         let Some(chunk) = chunk_of(&batch.items[own.clone()], stored) else { continue };
-        let takes =
-            requests > 0 && own.len() <= candidates && Row::of(stored).is_short(&context.pace, batch.size, own.len());
+        let takes = requests > 0
+            && own.len() <= candidates
+            && Row::of(stored).is_short(&context.pace, batch.size, own.len());
         if !takes {
             continue;
         }

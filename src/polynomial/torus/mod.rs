@@ -1,5 +1,6 @@
 //! Coefficients of a generating function from its values on a torus.
 
+mod lines;
 mod plan;
 mod range_sum;
 #[cfg(test)]
@@ -194,12 +195,14 @@ impl Torus {
     ) -> Estimate<f64> {
         let value = real_sum(extractors, values);
         let mass: f64 = values.iter().zip(extractors).map(|(value, x)| value.norm() * x.norm()).sum();
-        let rounding = 2.0 * (rank as f64 + 4.0) * precision.epsilon() * mass;
-        Estimate { value, error: self.aliasing + rounding }
+        Estimate { value, error: self.aliasing + rounding(rank, precision, mass) }
     }
 
-    /// φ at every node.
+    /// φ at every node: on the CPU along lines, where these are long.
     pub(crate) fn values(&self, engine: &Engine, function: &GeneratingFunction) -> Result<Vec<c64>> {
+        if let Some(values) = lines::values(self, engine, function)? {
+            return Ok(values);
+        }
         let grid = PhaseGrid { shares: &function.shares, phases: &self.phases };
         let points = engine.grid_determinants(&grid, GridRequest::Determinants)?;
         Ok(points.iter().map(|point| point.determinant.value()).collect())
@@ -233,6 +236,11 @@ impl Torus {
         let GridForms { determinants, forms } = engine.grid_forms(&of, &|_| engine.proceed())?;
         Ok((determinants.into_iter().map(Determinant::value).collect(), forms))
     }
+}
+
+/// The rounding error of a mean of determinants of this order, whose absolute values have this mean.
+fn rounding(order: usize, precision: Precision, mass: f64) -> f64 {
+    2.0 * (order as f64 + 4.0) * precision.epsilon() * mass
 }
 
 /// κ − e_l.

@@ -83,9 +83,8 @@ impl PartitionDpp {
             let (function, reference) = GeneratingFunction::of_size(&spectrum, &scales, counts.iter().sum())?;
             let plan = TorusPlan::for_coefficient(&function, &counts)?.within(self.nodes_allowed())?;
             let torus = Torus::new(plan);
-            let values = torus.values(engine, &function)?;
             let extractors = torus.extractors(&counts);
-            let found = torus.extracted(&values, &extractors, function.rank(), engine.info().precision);
+            let found = torus.sum(engine, &function, &extractors)?;
             accurate(found.error / found.value)?;
             log_z.value += reference.log_coefficient(&counts, found.value);
             log_z.error +=

@@ -53,8 +53,7 @@ impl PartitionDpp {
         let sum = RangeSum::new(laws, counts, self.correction(reference.log_weights()));
         let torus = sum.torus(self.nodes_allowed())?;
         let extractors = sum.extractors(engine, &torus)?;
-        let values = torus.values(engine, &function)?;
-        let found = torus.extracted(&values, &extractors, function.rank(), engine.info().precision);
+        let found = torus.sum(engine, &function, &extractors)?;
         let lost = accurate(found.error / found.value)?;
         let (log_mass, log_unit) = (reference.log_value(), sum.log_unit());
         let terms = (function.rank() + self.open().len() + 4) as f64;

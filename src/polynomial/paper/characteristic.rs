@@ -119,9 +119,7 @@ impl CharacteristicPolynomial {
         let plan =
             TorusPlan::for_coefficient(&centre.function, &centre.counts)?.within(DEFAULT_NODE_BUDGET)?;
         let torus = Torus::new(plan);
-        let values = torus.values(engine, &centre.function)?;
-        let found =
-            torus.coefficient(&values, &centre.counts, centre.function.rank(), engine.info().precision);
+        let found = torus.sum(engine, &centre.function, &torus.extractors(&centre.counts))?;
         Ok(self.scaled_up(&counts, found, &centre, &centre.counts))
     }
 

@@ -198,11 +198,25 @@ impl Torus {
         Estimate { value, error: self.aliasing + rounding(rank, precision, mass) }
     }
 
-    /// φ at every node: on the CPU along lines, where these are long.
+    /// Σ of φ at the nodes times these extractors, real part: on the CPU along lines, where they are long.
+    pub(crate) fn sum(
+        &self,
+        engine: &Engine,
+        function: &GeneratingFunction,
+        extractors: &[c64],
+    ) -> Result<Estimate<f64>> {
+        let (rank, precision) = (function.rank(), engine.info().precision);
+        let Some(values) = lines::values(self, engine, function)? else {
+            return Ok(self.extracted(&self.values(engine, function)?, extractors, rank, precision));
+        };
+        let off: f64 = values.iter().zip(extractors).map(|(value, x)| value.error * x.norm()).sum();
+        let values: Vec<c64> = values.iter().map(|value| value.value).collect();
+        let found = self.extracted(&values, extractors, rank, precision);
+        Ok(Estimate { error: found.error + off, ..found })
+    }
+
+    /// φ at every node.
     pub(crate) fn values(&self, engine: &Engine, function: &GeneratingFunction) -> Result<Vec<c64>> {
-        if let Some(values) = lines::values(self, engine, function)? {
-            return Ok(values);
-        }
         let grid = PhaseGrid { shares: &function.shares, phases: &self.phases };
         let points = engine.grid_determinants(&grid, GridRequest::Determinants)?;
         Ok(points.iter().map(|point| point.determinant.value()).collect())

@@ -1,9 +1,10 @@
 //! The arguments of `pdpp bench`.
 
-use std::path::PathBuf;
+use std::{num::NonZeroUsize, path::PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
+use super::tasks::Task;
 use crate::{compute::PrecisionChoice, plot::PlotFile};
 
 /// The sizes to measure, and the files to write.
@@ -21,9 +22,24 @@ pub(crate) struct BenchArguments {
     /// Numbers of parts.
     #[arg(long, value_name = "P,P", value_delimiter = ',', default_value = "2")]
     pub(crate) parts: Vec<usize>,
-    /// Precision of the GPU.
+    /// Type of the stored features.
+    #[arg(long, value_enum, value_name = "TYPE", default_value_t)]
+    pub(crate) values: ValueType,
+    /// Tasks to measure; all of them by default.
+    #[arg(long, value_enum, value_name = "TASK,TASK", value_delimiter = ',')]
+    pub(crate) task: Vec<Task>,
+    /// Runs of every task after the first.
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub(crate) repeat: NonZeroUsize,
+    /// The GPU to measure, by its name or a part of it; the first by default.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) adapter: Option<String>,
+    /// Precision of the GPU; auto measures all that it has.
     #[arg(long, value_enum, value_name = "PRECISION", default_value_t)]
     pub(crate) precision: PrecisionChoice,
+    /// Print JSON, with the machine and its rates.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Write all numbers to a .csv file.
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
@@ -33,4 +49,27 @@ pub(crate) struct BenchArguments {
     /// Show no progress.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// How features are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ValueType {
+    /// Half precision.
+    F16,
+    /// Single precision.
+    #[default]
+    F32,
+    /// Double precision.
+    F64,
+}
+
+impl ValueType {
+    /// Bytes of a value.
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::F16 => 2,
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
 }

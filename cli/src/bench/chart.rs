@@ -1,8 +1,15 @@
-//! Seconds against the number of items: the CPU and a GPU, task by task.
+//! Seconds against the number of items, task by task: the CPU and a GPU.
 
 use pdpp_plot::{Axis, Chart, Mark, Point, Series};
 
-use super::answer::{Measured, Run};
+use super::{
+    answer::{Measured, Run},
+    tasks::Task,
+};
+
+/// How engines are drawn, in their order.
+const MARKS: [(Mark, &str); 3] =
+    [(Mark::Rings, "thin with rings"), (Mark::Discs, "thick with discs"), (Mark::Dashes, "dashed")];
 
 /// The plot of a run, for its first n, k and p.
 pub(super) fn chart(run: &Run) -> Chart {
@@ -14,35 +21,41 @@ pub(super) fn chart(run: &Run) -> Chart {
         })
     };
     let shown: Vec<&Measured> = run.measured.iter().filter(same).collect();
-    let mut tasks: Vec<&'static str> = Vec::new();
+    let mut tasks: Vec<Task> = Vec::new();
     for measured in &shown {
         if !tasks.contains(&measured.task) {
             tasks.push(measured.task);
         }
     }
-    let device = run.device.as_ref().map_or("no device".to_owned(), |(info, _)| info.to_string());
+    let engines = run.engines.iter().zip(MARKS).map(|(engine, (_, words))| {
+        let software = if engine.is_software { " (SOFTWARE: says nothing about GPUs)" } else { "" };
+        match &engine.adapter {
+            None => format!("{words}: cpu, {} threads", run.threads),
+            Some(adapter) => format!("{words}: {}, {adapter}{software}", engine.name),
+        }
+    });
     let (n, k, p) = first.map_or((0, 0, 0), |size| (size.dims, size.k, size.parts));
+    let of_task = |(colour, &task): (usize, &Task)| {
+        let one = |engine: usize| series(&shown, task, engine, colour);
+        (0..run.engines.len().min(MARKS.len())).map(one).collect::<Vec<_>>()
+    };
     Chart {
         title: format!("Seconds against items, n = {n}, k = {k}, p = {p}"),
-        subtitle: format!("thin with rings: cpu, {} threads; thick with discs: {device}", run.threads),
+        subtitle: engines.collect::<Vec<_>>().join("; "),
         x: Axis::logarithmic("items, m"),
-        y: Axis::logarithmic("seconds"),
-        series: tasks.iter().enumerate().flat_map(|(colour, task)| series(&shown, task, colour)).collect(),
+        y: Axis::logarithmic("seconds, best run"),
+        series: tasks.iter().enumerate().flat_map(of_task).collect(),
     }
 }
 
-/// Seconds of a task on the CPU, and on the GPU where its answers agree.
-fn series(shown: &[&Measured], task: &str, colour: usize) -> [Series; 2] {
-    let own = || shown.iter().filter(|measured| measured.task == task);
+/// Seconds of a task on an engine where its answers agree; the CPU's has the name.
+fn series(shown: &[&Measured], task: Task, engine: usize, colour: usize) -> Series {
+    let own = shown.iter().filter(|measured| measured.task == task && measured.engine == engine);
     #[expect(clippy::cast_precision_loss, reason = "positions in a plot")]
-    let items = |measured: &Measured| measured.size.items as f64;
-    let cpu = own().map(|measured| Point::new(items(measured), measured.cpu.as_secs_f64())).collect();
-    let device = own().filter_map(|measured| {
-        let device = measured.device.as_ref().filter(|device| device.is_right())?;
-        Some(Point::new(items(measured), device.again.as_secs_f64()))
-    });
-    [
-        Series { name: Some(task.to_owned()), colour, mark: Mark::Rings, points: cpu },
-        Series { name: None, colour, mark: Mark::Discs, points: device.collect() },
-    ]
+    let point = |measured: &&Measured| {
+        let times = measured.times().filter(|times| times.right)?;
+        Some(Point::new(measured.size.items as f64, times.best_seconds))
+    };
+    let name = (engine == 0).then(|| task.to_string());
+    Series { name, colour, mark: MARKS[engine].0, points: own.filter_map(point).collect() }
 }

@@ -2,57 +2,80 @@
 
 use ::csv::{Error, Writer};
 
-use partition_dpp::engine::gpu::Traffic;
+use super::answer::{Exchanged, Measured, Outcome, Run, Times};
 
-use super::answer::{Measured, OnDevice, Run};
+const COLUMNS: [&str; 24] = [
+    "items",
+    "dims",
+    "k",
+    "parts",
+    "task",
+    "engine",
+    "adapter",
+    "best_seconds",
+    "mean_seconds",
+    "deviation_seconds",
+    "first_seconds",
+    "predicted_seconds",
+    "bytes_per_second",
+    "operations_per_second",
+    "share_of_peak",
+    "difference",
+    "right",
+    "refused",
+    "submissions",
+    "dispatches",
+    "waits",
+    "downloaded_bytes",
+    "uploaded_first_bytes",
+    "uploaded_again_bytes",
+];
 
 /// The contents of the file.
 pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
     let mut writer = Writer::from_writer(Vec::new());
-    writer.write_record([
-        "items",
-        "dims",
-        "k",
-        "parts",
-        "task",
-        "cpu_seconds",
-        "device_first_seconds",
-        "device_again_seconds",
-        "difference",
-        "right",
-        "refused",
-        "read_bytes_per_second",
-        "submissions",
-        "dispatches",
-        "waits",
-        "downloaded_bytes",
-        "uploaded_first_bytes",
-        "uploaded_again_bytes",
-    ])?;
-    let rate = run.device.as_ref().map_or(String::new(), |(_, rate)| rate.to_string());
-    for Measured { size, task, cpu, device, refused, .. } in &run.measured {
-        let sizes = [size.items, size.dims, size.k, size.parts].map(|size| size.to_string());
-        let on_device = device.as_ref().map_or_else(Default::default, |device| {
-            [
-                device.first.as_secs_f64().to_string(),
-                device.again.as_secs_f64().to_string(),
-                format!("{:e}", device.difference),
-                device.is_right().to_string(),
-            ]
-        });
-        let mut record = sizes.to_vec();
-        record.extend([(*task).to_owned(), cpu.as_secs_f64().to_string()]);
-        record.extend(on_device);
-        record.extend([refused.clone().unwrap_or_default(), rate.clone()]);
-        record.extend(device.as_ref().map_or_else(Default::default, traffic));
+    writer.write_record(COLUMNS)?;
+    for Measured { size, task, engine, outcome } in &run.measured {
+        let engine = &run.engines[*engine];
+        let mut record = [size.items, size.dims, size.k, size.parts].map(|size| size.to_string()).to_vec();
+        record.extend([task.to_string(), engine.name.to_owned()]);
+        record.push(engine.adapter.clone().unwrap_or_default());
+        match outcome {
+            Outcome::Done(times) => record.extend(cells(times)),
+            Outcome::Refused { refused } => {
+                record.extend(vec![String::new(); 10]);
+                record.push(refused.clone());
+                record.extend(vec![String::new(); 6]);
+            }
+        }
         writer.write_record(record)?;
     }
     writer.into_inner().map_err(|error| error.into_error().into())
 }
 
-/// Of the call that is timed again, with the bytes that the first one uploads beside its own.
-fn traffic(device: &OnDevice) -> [String; 6] {
-    let Traffic { submissions, dispatches, waits, downloaded, uploaded, .. } = device.again_traffic;
-    [submissions, dispatches, waits, downloaded, device.first_traffic.uploaded, uploaded]
+fn cells(times: &Times) -> Vec<String> {
+    let optional = |x: Option<f64>| x.map(|x| x.to_string()).unwrap_or_default();
+    let mut cells = [times.best_seconds, times.mean_seconds, times.deviation_seconds, times.first_seconds]
+        .map(|x| x.to_string())
+        .to_vec();
+    let rates = [times.predicted_seconds, times.bytes_per_second, times.operations_per_second];
+    cells.extend(rates.into_iter().chain([times.share_of_peak]).map(optional));
+    cells.extend([format!("{:e}", times.difference), times.right.to_string(), String::new()]);
+    cells.extend(times.traffic.as_ref().map_or_else(|| vec![String::new(); 6], traffic));
+    cells
+}
+
+/// Of the run that is timed again, with the bytes that the first one uploads beside its own.
+fn traffic(of: &Exchanged) -> Vec<String> {
+    let Exchanged {
+        submissions,
+        dispatches,
+        waits,
+        downloaded_bytes,
+        uploaded_first_bytes,
+        uploaded_again_bytes,
+    } = of;
+    [submissions, dispatches, waits, downloaded_bytes, uploaded_first_bytes, uploaded_again_bytes]
         .map(|n| n.to_string())
+        .to_vec()
 }

@@ -5,30 +5,22 @@ mod arguments;
 mod chart;
 mod csv;
 mod data;
+mod engines;
 mod tasks;
 mod text;
 
-use std::{
-    io::Write,
-    time::{Duration, Instant},
-};
+use std::{io::Write, time::Instant};
 
-use partition_dpp::{Engine, Error, Result as Outcome, engine::gpu::Gpu, error::DeviceProblem};
+use partition_dpp::{Error, engine::gpu::Gpu, error::DeviceProblem};
 
 pub(crate) use self::arguments::BenchArguments;
 use self::{
-    answer::{Measured, OnDevice, Run},
+    answer::{Exchanged, Measured, Outcome, Run, Runs, Times},
     data::{BenchCase, Size},
-    tasks::{Task, tasks},
+    engines::Contender,
+    tasks::Task,
 };
-use crate::{
-    compute::{PrecisionChoice, gpu_options},
-    failure::Failure,
-    output,
-    progress::Progress,
-    replacing::refuse_replacing,
-    whole_file,
-};
+use crate::{failure::Failure, output, progress::Progress, replacing::refuse_replacing, whole_file};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &BenchArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -45,25 +37,40 @@ pub(crate) fn run(arguments: &BenchArguments, out: &mut dyn Write) -> Result<(),
         return Err(Failure::Arguments("--parts 0: at least one part is needed".into()));
     }
     let progress = Progress::new(arguments.quiet);
-    let gpu = open(arguments)?;
-    let reads = gpu.as_ref().map(Gpu::read_rate).transpose()?;
+    progress.stage("measuring rates");
+    let (contenders, no_device) = engines::open(arguments)?;
     let mut measured = Vec::new();
-    for &items in &arguments.items {
-        for &dims in &arguments.dims {
-            for &k in &arguments.k {
-                for &parts in &arguments.parts {
-                    let size = Size { items, dims, k, parts };
-                    progress.stage("measuring");
-                    measure(size, gpu.as_ref(), &mut measured)?;
-                }
+    for size in sizes(arguments) {
+        progress.stage("measuring");
+        measure(size, arguments, &contenders, &mut measured)?;
+    }
+    progress.finish();
+    let run = Run {
+        version: env!("CARGO_PKG_VERSION"),
+        commit: option_env!("PDPP_COMMIT"),
+        cpu: engines::cpu_name(),
+        threads: rayon::current_num_threads(),
+        repeat: arguments.repeat.get(),
+        engines: contenders.into_iter().map(|contender| contender.timed).collect(),
+        no_device,
+        measured,
+    };
+    write(&run, arguments)?;
+    if arguments.json { output::print_json(out, &run) } else { output::print(out, &text::render(&run)) }
+}
+
+/// The grid.
+fn sizes(arguments: &BenchArguments) -> Vec<Size> {
+    let BenchArguments { items, dims, k, parts, .. } = arguments;
+    let mut sizes = Vec::new();
+    for &items in items {
+        for &dims in dims {
+            for &k in k {
+                sizes.extend(parts.iter().map(|&parts| Size { items, dims, k, parts }));
             }
         }
     }
-    progress.finish();
-    let device = gpu.map(|gpu| gpu.engine().info()).zip(reads);
-    let run = Run { measured, device, threads: rayon::current_num_threads() };
-    write(&run, arguments)?;
-    output::print(out, &text::render(&run))
+    sizes
 }
 
 /// Writes the files asked for.
@@ -75,74 +82,93 @@ fn write(run: &Run, arguments: &BenchArguments) -> Result<(), Failure> {
     arguments.plot.as_ref().map_or(Ok(()), |file| file.save(&chart::chart(run)))
 }
 
-/// A GPU, or `None` if there is none and no precision was asked for.
-fn open(arguments: &BenchArguments) -> Result<Option<Gpu>, Failure> {
-    match Gpu::new(&gpu_options(arguments.precision)) {
-        Ok(gpu) => Ok(Some(gpu)),
-        Err(Error::Device(DeviceProblem::NoAdapter { .. }))
-            if arguments.precision == PrecisionChoice::Auto =>
-        {
-            Ok(None)
+fn measure(
+    size: Size,
+    arguments: &BenchArguments,
+    contenders: &[Contender],
+    measured: &mut Vec<Measured>,
+) -> Result<(), Failure> {
+    let case = BenchCase::new(size, arguments.values)?;
+    for task in engines::tasks(&arguments.task) {
+        let mut expected = Vec::new();
+        for (engine, contender) in contenders.iter().enumerate() {
+            let outcome = match time(task, &case, contender, arguments.repeat.get(), &mut expected) {
+                Ok(times) => Outcome::Done(Box::new(times)),
+                // What a device cannot do is no reason to lose the other times.
+                Err(
+                    error @ (Error::IllConditioned { .. }
+                    | Error::Device(
+                        DeviceProblem::SinglePrecision { .. }
+                        | DeviceProblem::NotFinite { .. }
+                        | DeviceProblem::Memory { .. },
+                    )),
+                ) if contender.gpu.is_some() => Outcome::Refused { refused: error.to_string() },
+                Err(error) => return Err(error.into()),
+            };
+            measured.push(Measured { size, task, engine, outcome });
         }
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn measure(size: Size, gpu: Option<&Gpu>, measured: &mut Vec<Measured>) -> Result<(), Failure> {
-    let case = BenchCase::new(size)?;
-    for Task { name, run, bytes, operations } in tasks(size) {
-        let (cpu, expected) = timed(3, || run(&case, &Engine::cpu()))?;
-        let (device, refused) = match gpu.map(|gpu| on_device(size, gpu, run, &expected)).transpose() {
-            Ok(device) => (device, None),
-            // What a device cannot do is no reason to lose the other times.
-            Err(Failure::Library(
-                error @ (Error::IllConditioned { .. }
-                | Error::Device(
-                    DeviceProblem::SinglePrecision { .. }
-                    | DeviceProblem::NotFinite { .. }
-                    | DeviceProblem::Memory { .. },
-                )),
-            )) => (None, Some(error.to_string())),
-            Err(error) => return Err(error),
-        };
-        measured.push(Measured { size, task: name, cpu, device, refused, bytes, operations });
     }
     Ok(())
 }
 
-fn on_device(
-    size: Size,
-    gpu: &Gpu,
-    run: fn(&BenchCase, &Engine) -> Outcome<Vec<f64>>,
-    expected: &[f64],
-) -> Result<OnDevice, Failure> {
-    let engine = gpu.engine();
-    // A first run compiles the shaders; then the features are new to the device.
-    run(&BenchCase::new(size)?, &engine)?;
-    let case = BenchCase::new(size)?;
-    let new = gpu.traffic();
-    let (first, _) = timed(1, || run(&case, &engine))?;
-    let loaded = gpu.traffic();
-    run(&case, &engine)?;
-    let (first_traffic, again_traffic) = (loaded - new, gpu.traffic() - loaded);
-    let (again, found) = timed(3, || run(&case, &engine))?;
-    let largest = expected.iter().fold(f64::MIN_POSITIVE, |max, x| f64::max(max, x.abs()));
-    let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
-    let difference = differences.fold(0.0, |max, x| if x <= max { max } else { x }) / largest;
-    let tolerance = size.dims as f64 * 30.0 * engine.info().precision.epsilon();
-    Ok(OnDevice { first, again, first_traffic, again_traffic, difference, tolerance })
+/// Runs a task on an engine; `expected` are the answers of the first one.
+fn time(
+    task: Task,
+    case: &BenchCase,
+    Contender { engine, gpu, timed }: &Contender,
+    repeat: usize,
+    expected: &mut Vec<f64>,
+) -> Result<Times, Error> {
+    let traffic = || gpu.as_ref().map(Gpu::traffic);
+    let new = || BenchCase::new(case.size, case.values);
+    if gpu.is_some() {
+        // This run compiles the shaders; then the features are new to the device.
+        task.ready(&new()?, engine)?()?;
+    }
+    let case = new()?;
+    let began = (traffic(), Instant::now());
+    let ready = task.ready(&case, engine)?;
+    let found = ready()?;
+    let first = began.1.elapsed().as_secs_f64();
+    let loaded = traffic();
+    ready()?;
+    let again = traffic();
+    let one = |_| {
+        let start = Instant::now();
+        ready().map(|_| start.elapsed().as_secs_f64())
+    };
+    let runs = Runs((0..repeat).map(one).collect::<Result<_, Error>>()?);
+    if expected.is_empty() {
+        expected.clone_from(&found);
+    }
+    let difference = difference(&found, expected);
+    let per_second = |amount: Option<f64>| amount.map(|amount| amount / runs.best());
+    let (bytes, operations) = (per_second(task.bytes(&case)), per_second(task.operations(&case)));
+    let share = |rate: Option<f64>, peak: f64| rate.map(|rate| rate / peak);
+    Ok(Times {
+        best_seconds: runs.best(),
+        mean_seconds: runs.mean(),
+        deviation_seconds: runs.deviation(),
+        first_seconds: first,
+        predicted_seconds: timed.peaks.zip(task.job(&case)).map(|(peaks, job)| peaks.rates.seconds_of(&job)),
+        bytes_per_second: bytes,
+        operations_per_second: operations,
+        share_of_peak: timed.peaks.and_then(|peaks| {
+            share(bytes, peaks.read_bytes_per_second).or(share(operations, peaks.operations_per_second))
+        }),
+        difference,
+        right: difference <= task.tolerance(case.size, engine.info().precision.epsilon()),
+        traffic: began
+            .0
+            .zip(loaded)
+            .zip(again)
+            .map(|((began, loaded), again)| Exchanged::of(loaded - began, again - loaded)),
+    })
 }
 
-/// The fastest of some runs, and the answer.
-fn timed(runs: usize, work: impl Fn() -> Outcome<Vec<f64>>) -> Result<(Duration, Vec<f64>), Failure> {
-    let mut best = (Duration::MAX, Vec::new());
-    for _ in 0..runs {
-        let start = Instant::now();
-        let answer = work()?;
-        let taken = start.elapsed();
-        if taken < best.0 {
-            best = (taken, answer);
-        }
-    }
-    Ok(best)
+/// The largest difference, relative to the largest number expected.
+fn difference(found: &[f64], expected: &[f64]) -> f64 {
+    let largest = expected.iter().fold(f64::MIN_POSITIVE, |max, x| f64::max(max, x.abs()));
+    let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
+    differences.fold(0.0, |max, x| if x <= max { max } else { x }) / largest
 }

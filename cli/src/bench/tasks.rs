@@ -1,46 +1,146 @@
 //! The tasks to measure: single verbs, and whole algorithms.
 
+use std::fmt;
+
+use clap::ValueEnum;
 use partition_dpp::{
-    Engine, Method, Result,
-    engine::low_level::{Items, Rows},
-    map::{Greedy, LocalSearch, Solver},
+    Engine, Method, Result, Subset,
+    engine::{
+        self, Job,
+        low_level::{Items, Rows},
+    },
+    map::{LazyGreedy, LocalSearch, Solver},
+    slates::{SlateRequest, Slates},
 };
+use serde::Serialize;
 
 use super::data::{BenchCase, Size};
 
-/// A task, and its least cost.
-pub(super) struct Task {
-    pub(super) name: &'static str,
-    pub(super) run: fn(&BenchCase, &Engine) -> Result<Vec<f64>>,
-    /// Bytes that it has to read and write, where they determine its cost.
-    pub(super) bytes: Option<f64>,
-    /// Floating-point operations, where they determine its cost.
-    pub(super) operations: Option<f64>,
+/// A task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Task {
+    /// Lengths of all rows.
+    Norms,
+    /// Gram matrices of all parts.
+    Gram,
+    /// Updates of all gains, k of them.
+    Gains,
+    /// The greedy set.
+    Greedy,
+    /// Local search.
+    LocalSearch,
+    /// Set-up of a sampler.
+    SetUp,
+    /// Draws, 10 000 of them.
+    Draws,
+    /// Set-up by interpolation, and a draw.
+    Interpolation,
+    /// ln Z and inclusion probabilities.
+    Inference,
+    /// Slates of 1000 requests for 200 candidates each.
+    Slates,
 }
 
-/// All tasks at a size.
-#[expect(clippy::cast_precision_loss, reason = "counts for ratios")]
-pub(super) fn tasks(Size { items, dims, k, .. }: Size) -> Vec<Task> {
-    let (m, n, k) = (items as f64, dims as f64, k as f64);
-    let task = |name, run, bytes, operations| Task { name, run, bytes, operations };
-    vec![
-        task("row norms", row_norms, Some(4.0 * m * n), None),
-        task("Gram matrices", grams, None, Some(2.0 * m * n * n)),
-        task("k gain updates", gain_updates, Some(k * (4.0 * m * n + 8.0 * m)), None),
-        task("greedy", greedy, Some(k * (4.0 * m * n + 8.0 * m)), None),
-        task("local search", local_search, None, None),
-        task("sampler set-up", set_up, None, None),
-        task("log Z, marginals", inference, None, None),
-    ]
+/// Draws of a run.
+const DRAWS: u64 = 10_000;
+/// Requests of a run, and candidates of each where there are as many items.
+const REQUESTS: usize = 1000;
+const CANDIDATES: usize = 200;
+
+/// A task that is ready to run; what precedes it is not timed.
+pub(super) type Ready<'c> = Box<dyn Fn() -> Result<Vec<f64>> + 'c>;
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Norms => "norms",
+            Self::Gram => "Gram matrices",
+            Self::Gains => "gains, k times",
+            Self::Greedy => "greedy",
+            Self::LocalSearch => "local search",
+            Self::SetUp => "sampler set-up",
+            Self::Draws => "10 000 draws",
+            Self::Interpolation => "interpolation",
+            Self::Inference => "log Z, marginals",
+            Self::Slates => "1000 slates",
+        })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts for rates")]
+impl Task {
+    /// Makes the task ready.
+    pub(super) fn ready<'c>(self, case: &'c BenchCase, engine: &'c Engine) -> Result<Ready<'c>> {
+        Ok(match self {
+            Self::Norms => Box::new(|| engine.row_norms(&rows(case))),
+            Self::Gram => Box::new(|| grams(case, engine)),
+            Self::Gains => Box::new(|| gains(case, engine)),
+            Self::Greedy => {
+                Box::new(|| Ok(vec![LazyGreedy::default().solve(&case.model()?, engine)?.log_det]))
+            }
+            Self::LocalSearch => {
+                Box::new(|| Ok(vec![LocalSearch::default().solve(&case.model()?, engine)?.log_det]))
+            }
+            // The bound agrees if tilt and spectrum do.
+            Self::SetUp => {
+                Box::new(|| Ok(vec![case.model()?.sampler(Method::Rejection, engine)?.acceptance_bound()]))
+            }
+            Self::Draws => return draws(case, engine),
+            Self::Interpolation => Box::new(|| interpolation(case, engine)),
+            Self::Inference => Box::new(|| inference(case, engine)),
+            Self::Slates => return slates(case, engine),
+        })
+    }
+
+    /// Bytes that the task reads and writes, where they determine its time.
+    pub(super) fn bytes(self, case: &BenchCase) -> Option<f64> {
+        let Size { items, dims, k, .. } = case.size;
+        let (m, pass) = (items as f64, (items * dims * case.values.bytes()) as f64);
+        match self {
+            Self::Norms => Some(pass + 8.0 * m),
+            Self::Gains => Some(k as f64 * (pass + 16.0 * m)),
+            _ => None,
+        }
+    }
+
+    /// Floating-point operations, where they determine its time.
+    pub(super) fn operations(self, case: &BenchCase) -> Option<f64> {
+        let Size { items, dims, .. } = case.size;
+        (self == Self::Gram).then_some(2.0 * items as f64 * (dims * dims) as f64)
+    }
+
+    /// The largest difference between answers of engines, relative to their size; ε is that of the precision.
+    pub(super) fn tolerance(self, size: Size, epsilon: f64) -> f64 {
+        if self == Self::Draws {
+            // Six standard deviations of a mean of positions, uniform at least.
+            return 6.0 * (2.0 / 3.0 / (DRAWS as f64 * size.k as f64)).sqrt();
+        }
+        30.0 * size.dims as f64 * epsilon
+    }
+
+    /// The same for predictions of its time; `None` if there are none.
+    pub(super) fn job(self, case: &BenchCase) -> Option<Job> {
+        let task = match self {
+            Self::Norms => engine::Task::Passes(1),
+            Self::Gains => engine::Task::Passes(case.size.k),
+            Self::Greedy => engine::Task::Greedy,
+            Self::LocalSearch => engine::Task::LocalSearch(1),
+            Self::SetUp => engine::Task::SetUp,
+            Self::Interpolation => engine::Task::Interpolation(1),
+            Self::Inference => engine::Task::Inference,
+            Self::Slates => {
+                engine::Task::Slates { requests: REQUESTS, candidates: CANDIDATES.min(case.size.items) }
+            }
+            Self::Gram | Self::Draws => return None,
+        };
+        Some(Job::new(&case.features, task).with_parts(case.size.parts).with_picks(case.size.k))
+    }
 }
 
 fn rows(case: &BenchCase) -> Rows<'_> {
     let members = (0..case.size.parts).map(|part| Items::Listed(case.partition.members(part)));
     Rows::scaled(&case.features, members.collect())
-}
-
-fn row_norms(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
-    engine.row_norms(&rows(case))
 }
 
 fn grams(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
@@ -50,7 +150,7 @@ fn grams(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
 }
 
 /// Along k axes.
-fn gain_updates(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
+fn gains(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
     let rows = rows(case);
     let mut table = engine.gain_table(&rows, &engine.row_norms(&rows)?)?;
     let mut largest = Vec::new();
@@ -63,19 +163,28 @@ fn gain_updates(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
     Ok(largest)
 }
 
-fn greedy(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
-    Ok(vec![Greedy::default().solve(&case.model()?, engine)?.log_det])
+/// The mean position of items: engines may choose different bounds, and so different draws of one law.
+#[expect(clippy::cast_precision_loss, reason = "positions")]
+fn draws<'c>(case: &'c BenchCase, engine: &Engine) -> Result<Ready<'c>> {
+    let sampler = case.model()?.sampler(Method::Auto, engine)?;
+    Ok(Box::new(move || {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for set in sampler.sample_many(DRAWS, 1) {
+            for item in &set {
+                sum += item as f64;
+                count += 1.0;
+            }
+        }
+        Ok(vec![2.0 * sum / count / case.size.items as f64])
+    }))
 }
 
-fn local_search(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
-    Ok(vec![LocalSearch::default().solve(&case.model()?, engine)?.log_det])
-}
-
-/// The acceptance bound, which agrees if tilt and spectrum do.
-fn set_up(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
-    let model = case.model()?;
-    let sampler = model.sampler(Method::Rejection, engine)?;
-    Ok(vec![sampler.acceptance_bound()])
+/// The counts of its parts: in single precision another set may be drawn.
+#[expect(clippy::cast_precision_loss, reason = "counts")]
+fn interpolation(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
+    let sampler = case.model()?.sampler(Method::Interpolation, engine)?;
+    let counts = |set: Subset| set.part_counts(&case.partition);
+    Ok(sampler.sample_many(1, 1).into_iter().flat_map(counts).map(|count| count as f64).collect())
 }
 
 fn inference(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
@@ -84,4 +193,19 @@ fn inference(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
     let mut answers = inference.inclusion_probabilities()?.value;
     answers.push(inference.log_partition_function().value);
     Ok(answers)
+}
+
+fn slates<'c>(case: &'c BenchCase, engine: &Engine) -> Result<Ready<'c>> {
+    let slates = Slates::new(&case.features, &case.partition, &case.quota)?.with_engine(engine);
+    let items = case.size.items;
+    // Runs of items from different starts.
+    let candidates = |request: usize| -> Vec<u32> {
+        let from = |at: usize| u32::try_from((request * 7919 + at) % items).unwrap_or(0);
+        (0..CANDIDATES.min(items)).map(from).collect()
+    };
+    let candidates: Vec<Vec<u32>> = (0..REQUESTS).map(candidates).collect();
+    Ok(Box::new(move || {
+        let requests: Vec<SlateRequest<'_>> = candidates.iter().map(|own| SlateRequest::of(own)).collect();
+        slates.solve_many(&requests).into_iter().map(|slate| Ok(slate?.log_det)).collect()
+    }))
 }

@@ -35,7 +35,11 @@ impl Rates {
     /// # Cost
     /// Some 100 ms the first time, and 64 MiB for that time. The rates are kept for the life of the process, as they were when
     /// the computer was that busy.
-    pub(in crate::engine) fn of_cpu() -> Result<Self> {
+    ///
+    /// # Errors
+    /// None in practice: those of passes over rows.
+    #[doc(hidden)]
+    pub fn of_cpu() -> Result<Self> {
         let find =
             |known: &[(usize, Self)]| known.iter().find(|(of, _)| *of == threads()).map(|known| known.1);
         if let Some(rates) = find(&KNOWN.lock().unwrap_or_else(PoisonError::into_inner)) {

@@ -63,6 +63,13 @@ impl Rates {
         Self { gpu: self.gpu.map(|gpu| GpuRates { opening: 0.0, ..gpu }), ..self }
     }
 
+    /// The predicted seconds of a job once its rows are there, for benches.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn seconds_of(&self, job: &Job) -> f64 {
+        self.time_of(job).computing
+    }
+
     /// The predicted time of a job. Reading and products overlap.
     pub(in crate::engine) fn time_of(&self, job: &Job) -> Time {
         let work = job.work(if self.gpu.is_some() { On::Gpu } else { On::Cpu });

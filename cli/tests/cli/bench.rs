@@ -53,7 +53,10 @@ fn a_device_is_timed_where_it_is_right() {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(!text.contains("wrong by"), "{text}");
         let csv = std::fs::read_to_string(folder.path("times.csv")).unwrap();
-        assert_eq!(csv.matches(",true,").count(), 2 * 2 * TASKS, "{csv}");
+        // Single precision is too little for some laws, of which it says so.
+        let refused = csv.matches(",interpolation,gpu f32,").count();
+        let right = csv.matches(",true,").count();
+        assert!((2 * 2 * TASKS - refused..=2 * 2 * TASKS).contains(&right), "{csv}");
         if text.contains("SOFTWARE") {
             assert!(std::fs::read_to_string(folder.path("times.svg")).unwrap().contains("SOFTWARE"));
         }

@@ -5,7 +5,7 @@ use faer::Mat;
 use super::{Inference, Marginals, Nodes, RowInference};
 use crate::{
     Estimate, PartitionDpp, Result,
-    engine::{Engine, Precision},
+    engine::Engine,
     estimate::accurate,
     linalg,
     model::{SetProbabilities, accurately},
@@ -149,12 +149,7 @@ impl Nodes {
     /// F_l with Pr(i ∈ S) = ‖F_lᵀ s_l a_i‖², the error of these probabilities, and the share of sets that the law allows.
     pub(super) fn factors(&self, engine: &Engine) -> Result<(Vec<Mat<f64>>, f64, f64)> {
         let Self { function, torus, extractors, most, error } = self;
-        let of_parts = vec![&extractors[..]; function.shares.len()];
-        let (values, forms) = torus.values_and_forms(engine, function, &of_parts)?;
-        let precision = engine.info().precision;
-        // In single precision a device rounds the terms of the forms three times more.
-        let terms = function.rank() + if precision == Precision::F32 { 2 } else { 0 };
-        let mass = torus.extracted(&values, extractors, terms, precision);
+        let (mass, forms) = torus.sum_and_forms(engine, function, extractors)?;
         let mut factors = Vec::with_capacity(forms.len());
         for (form, weight) in forms.iter().zip(&function.weights) {
             let root = linalg::positive_root(form.as_ref(), weight * weight / mass.value)?;

@@ -4,19 +4,20 @@
 //! φ(w, ζ) = det(C + w Σ_l ζ_l N_l) = det C · det(I + w L⁻¹ (Σ_l ζ_l N_l) L⁻ᵀ),   C = L Lᵀ
 //! ```
 //!
-//! One Hessenberg form serves all nodes of a line, and each takes O(r²) operations instead of O(r³). Rounding errors grow where C
+//! One Hessenberg form serves all nodes of a line: a determinant takes O(r²) operations instead of O(r³), an inverse a sixth of
+//! those by LU, and all parts share one sum of inverses. Rounding errors grow where C
 //! is nearly singular. So one node of every line is computed by LU, too: the difference is an error of the line, and if it is too
 //! large, LU computes all nodes.
 
 use std::collections::HashMap;
 
-use faer::{Mat, Side, c64};
+use faer::{Mat, Par, Side, c64, linalg::triangular_solve::solve_upper_triangular_in_place};
 
 use super::{Torus, rounding};
 use crate::{
     Estimate, Result,
     engine::{Engine, GridRequest, PhaseGrid, Precision, at_a_time},
-    linalg::{Determinant, Hessenberg, column, column_mut, whiten},
+    linalg::{Determinant, Hessenberg, add_real_part, column, column_mut, whiten},
     parallel::map_ordered,
     polynomial::generating_function::GeneratingFunction,
     watch::Step,
@@ -42,39 +43,56 @@ struct Line {
     places: Vec<Place>,
 }
 
-/// φ at every node and what it may be off besides the rounding of LU, or `None` where that is better computed node by node.
-pub(super) fn values(
+/// What lines give.
+pub(super) struct AlongLines {
+    /// φ at every node, and what it may be off besides the rounding of LU.
+    pub(super) values: Vec<Estimate<c64>>,
+    /// Re Σ over nodes of x(θ) e^{iθ_l} φ(θ) P(θ)⁻¹ for every part l, if there are extractors x.
+    pub(super) forms: Vec<Mat<f64>>,
+}
+
+/// φ at every node, and forms by these extractors, or `None` where they are better computed node by node.
+pub(super) fn along_lines(
     torus: &Torus,
     engine: &Engine,
     function: &GeneratingFunction,
-) -> Result<Option<Vec<Estimate<c64>>>> {
+    extractors: Option<&[c64]>,
+) -> Result<Option<AlongLines>> {
     let Some(reference) = torus.reference else { return Ok(None) };
     if engine.info().adapter.is_some() || torus.sizes[reference] < WORTHWHILE {
         return Ok(None);
     }
     let Some(whitened) = Whitened::new(function) else { return Ok(None) };
     let lines = lines(torus, reference);
+    let rank = function.rank();
     let mut values = vec![Estimate { value: c64::new(0.0, 0.0), error: 0.0 }; torus.nodes()];
+    let parts = if extractors.is_some() { function.shares.len() } else { 0 };
+    let mut forms = vec![Mat::zeros(rank, rank); parts];
     let (mut mass, mut difference) = (0.0, 0.0);
-    let together = at_a_time(lines.len(), 80.0 / 3.0 * (function.rank() as f64).powi(3));
+    let together = at_a_time(lines.len(), 80.0 * (rank as f64).powi(3));
     for some in lines.chunks(together) {
         let found = map_ordered(some.len(), |at| -> Result<_> {
-            let found = whitened.along(&some[at]);
+            let (found, form) = whitened.along(&some[at], extractors);
             let off = check(torus, function, &some[at], &found)?;
-            Ok((found, off))
+            Ok((found, form, off))
         });
         for (line, found) in some.iter().zip(found) {
-            let (found, off) = found?;
+            let (found, form, off) = found?;
             for (place, value) in line.places.iter().zip(found) {
                 let weight = torus.weights[place.node];
                 mass += weight * value.norm();
                 difference += weight * off;
                 values[place.node] = Estimate { value, error: off };
             }
+            if let Some(form) = form {
+                let sums = forms.iter_mut().zip(&line.zeta);
+                sums.for_each(|(sum, zeta)| add_real_part(sum, *zeta, &form));
+            }
         }
         engine.proceed_after_steps(Step::Node, some.iter().map(|line| line.places.len()).sum())?;
     }
-    Ok((difference <= ACCEPTED * rounding(function.rank(), Precision::F64, mass)).then_some(values))
+    let is_accepted = difference <= ACCEPTED * rounding(rank, Precision::F64, mass);
+    Ok(is_accepted.then_some(AlongLines { values, forms }))
 }
 
 /// The lines of a torus. Conjugates of a line are on it.
@@ -113,8 +131,9 @@ fn check(torus: &Torus, function: &GeneratingFunction, line: &Line, values: &[c6
     Ok((points[0].determinant.value() - value).norm())
 }
 
-/// L⁻¹ N_l L⁻ᵀ, and det C.
+/// L⁻¹ N_l L⁻ᵀ, L, and det C.
 struct Whitened {
+    factor: Mat<f64>,
     shares: Vec<Mat<f64>>,
     determinant: Determinant,
 }
@@ -127,17 +146,19 @@ impl Whitened {
         let base = function.shares.iter().fold(Mat::identity(size, size), |base, share| base - share);
         let factor = base.llt(Side::Lower).ok()?.L().to_owned();
         let shares = function.shares.iter().map(|share| whiten(factor.as_ref(), share.clone()));
-        let mut whitened = Self { shares: shares.collect(), determinant: Determinant::ONE };
+        let shares = shares.collect();
+        let mut whitened = Self { factor, shares, determinant: Determinant::ONE };
         // φ(1) = 1: this leaves less rounding than the pivots of C.
         let one = c64::new(1.0, 0.0);
-        let at_one = whitened.form(&vec![one; whitened.shares.len()]).determinant(one, Determinant::ONE);
+        let at_one = Hessenberg::of(whitened.sum(&vec![one; whitened.shares.len()]));
+        let at_one = at_one.determinant(one, Determinant::ONE);
         whitened.determinant = at_one.reciprocal();
         Some(whitened)
     }
 
-    /// That of Σ ζ_l L⁻¹ N_l L⁻ᵀ.
-    fn form(&self, zeta: &[c64]) -> Hessenberg {
-        let size = self.shares[0].nrows();
+    /// Σ ζ_l L⁻¹ N_l L⁻ᵀ.
+    fn sum(&self, zeta: &[c64]) -> Mat<c64> {
+        let size = self.factor.nrows();
         let mut sum = Mat::<c64>::zeros(size, size);
         for (share, zeta) in self.shares.iter().zip(zeta) {
             for j in 0..size {
@@ -145,17 +166,41 @@ impl Whitened {
                 entries.for_each(|(out, x)| *out += zeta * x);
             }
         }
-        Hessenberg::of(sum)
+        sum
     }
 
-    /// φ at the nodes of a line.
-    fn along(&self, line: &Line) -> Vec<c64> {
-        let form = self.form(&line.zeta);
-        let value = |place: &Place| {
-            let value = form.determinant(place.w, self.determinant).value();
-            if place.is_conjugate { value.conj() } else { value }
+    /// φ at the nodes of a line, and Σ x w φ P⁻¹ with these extractors x.
+    fn along(&self, line: &Line, extractors: Option<&[c64]>) -> (Vec<c64>, Option<Mat<c64>>) {
+        let own = |place: &Place, x: c64| if place.is_conjugate { x.conj() } else { x };
+        let sum = self.sum(&line.zeta);
+        let Some(extractors) = extractors else {
+            let form = Hessenberg::of(sum);
+            let value = |place: &Place| own(place, form.determinant(place.w, self.determinant).value());
+            return (line.places.iter().map(value).collect(), None);
         };
-        line.places.iter().map(value).collect()
+        let (form, basis) = Hessenberg::with_basis(sum);
+        let mut inner = Mat::<c64>::zeros(basis.nrows(), basis.nrows());
+        let value = |place: &Place| {
+            let (determinant, inverse) = form.inverse(place.w, self.determinant);
+            let value = determinant.value();
+            inner += faer::Scale(own(place, extractors[place.node]) * place.w * value) * inverse;
+            own(place, value)
+        };
+        let values = line.places.iter().map(value).collect();
+        (values, Some(self.back(&basis * inner * basis.adjoint())))
+    }
+
+    /// L⁻ᵀ X L⁻¹.
+    fn back(&self, matrix: Mat<c64>) -> Mat<c64> {
+        let parts = [|x: &c64| x.re, |x: &c64| x.im].map(|part: fn(&c64) -> f64| {
+            let mut half = Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| part(&matrix[(i, j)]));
+            solve_upper_triangular_in_place(self.factor.transpose(), half.as_mut(), Par::Seq);
+            let mut whole = half.transpose().to_owned();
+            solve_upper_triangular_in_place(self.factor.transpose(), whole.as_mut(), Par::Seq);
+            whole
+        });
+        // Transposed, as the matrix is symmetric.
+        Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| c64::new(parts[0][(j, i)], parts[1][(j, i)]))
     }
 }
 
@@ -169,7 +214,10 @@ mod tests {
 
     /// Of so many parts of this size, with a quota for each; standard deviations of dimensions are 1, q, q², …, but for three
     /// heavy ones.
-    fn case([parts, size, quota]: [usize; 3], [q, heavy]: [f64; 2]) -> (GeneratingFunction, Torus) {
+    fn case(
+        [parts, size, quota]: [usize; 3],
+        [q, heavy]: [f64; 2],
+    ) -> (GeneratingFunction, Torus, Vec<usize>) {
         let (items, mut rng) = (parts * size, ChaCha8Rng::seed_from_u64(7));
         let scale = |dim: usize| if (4..7).contains(&dim) { heavy } else { f64::exp(q.ln() * dim as f64) };
         let entry = |at: usize| rng.random_range(-1.0..1.0) * scale(at % items);
@@ -184,7 +232,7 @@ mod tests {
         let (function, _) =
             GeneratingFunction::of_size(&spectrum, &rows.scales(), counts.iter().sum()).unwrap();
         let torus = Torus::new(TorusPlan::for_coefficient(&function, counts).unwrap());
-        (function, torus)
+        (function, torus, counts.to_vec())
     }
 
     /// Sizes of the paper's configurations and larger ones, of which some have small eigenvalues of C.
@@ -194,12 +242,19 @@ mod tests {
         let skewed = [([2, 40, 8], [0.93, 0.75]), ([3, 30, 4], [0.95, 1.0]), ([4, 24, 3], [0.97, 1.0])];
         let heavy = [([2, 48, 9], [1.0, 10.0]), ([3, 30, 5], [1.0, 30.0])];
         for (sizes, spread) in flat.into_iter().chain(skewed).chain(heavy) {
-            let (function, torus) = case(sizes, spread);
+            let (function, torus, counts) = case(sizes, spread);
             let grid = PhaseGrid { shares: &function.shares, phases: &torus.phases };
             let expected = Engine::host().grid_determinants(&grid, GridRequest::Determinants).unwrap();
-            let found = values(&torus, Engine::host(), &function).unwrap();
+            let extractors = torus.extractors(&counts);
+            let found = along_lines(&torus, Engine::host(), &function, Some(&extractors)).unwrap();
             let found = found.unwrap_or_else(|| panic!("{sizes:?}, {spread:?}: node by node"));
-            for (found, expected) in found.iter().zip(expected) {
+            let forms = torus.forms_by_nodes(Engine::host(), &function, &extractors).unwrap().forms;
+            let mass = torus.sum(Engine::host(), &function, &extractors).unwrap().value;
+            for (form, expected) in found.forms.iter().zip(forms) {
+                let off = (form - expected).norm_max() / mass;
+                assert!(off < 1e-11, "{sizes:?}, {spread:?}: a form is off by {off:e}");
+            }
+            for (found, expected) in found.values.iter().zip(expected) {
                 let off = (found.value - expected.determinant.value()).norm();
                 let stated = found.error + 2e-15;
                 assert!(
@@ -214,8 +269,8 @@ mod tests {
     fn short_lines_and_sets_that_are_nearly_certain_are_left_to_lu() {
         let nearly = [([2, 64, 61], [1.0, 1.0]), ([2, 48, 9], [1.0, 1e3])];
         for (sizes, spread) in [([4, 6, 1], [1.0, 1.0])].into_iter().chain(nearly) {
-            let (function, torus) = case(sizes, spread);
-            let found = values(&torus, Engine::host(), &function).unwrap();
+            let (function, torus, _) = case(sizes, spread);
+            let found = along_lines(&torus, Engine::host(), &function, None).unwrap();
             assert!(found.is_none(), "{sizes:?}, {spread:?}");
         }
     }

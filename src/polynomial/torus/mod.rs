@@ -14,6 +14,7 @@ pub use plan::DEFAULT_NODE_BUDGET;
 pub(crate) use plan::{TorusPlan, coefficient_bound, default_node_budget, eigen_node_budget};
 pub(crate) use range_sum::RangeSum;
 
+use self::lines::AlongLines;
 use super::generating_function::GeneratingFunction;
 use crate::{
     Estimate, Result,
@@ -206,13 +207,17 @@ impl Torus {
         extractors: &[c64],
     ) -> Result<Estimate<f64>> {
         let (rank, precision) = (function.rank(), engine.info().precision);
-        let Some(values) = lines::values(self, engine, function)? else {
-            return Ok(self.extracted(&self.values(engine, function)?, extractors, rank, precision));
-        };
-        let off: f64 = values.iter().zip(extractors).map(|(value, x)| value.error * x.norm()).sum();
-        let values: Vec<c64> = values.iter().map(|value| value.value).collect();
-        let found = self.extracted(&values, extractors, rank, precision);
-        Ok(Estimate { error: found.error + off, ..found })
+        match lines::along_lines(self, engine, function, None)? {
+            Some(found) => Ok(self.sum_along(&found, extractors, rank)),
+            None => Ok(self.extracted(&self.values(engine, function)?, extractors, rank, precision)),
+        }
+    }
+
+    fn sum_along(&self, found: &AlongLines, extractors: &[c64], rank: usize) -> Estimate<f64> {
+        let off: f64 = found.values.iter().zip(extractors).map(|(value, x)| value.error * x.norm()).sum();
+        let values: Vec<c64> = found.values.iter().map(|value| value.value).collect();
+        let sum = self.extracted(&values, extractors, rank, Precision::F64);
+        Estimate { error: sum.error + off, ..sum }
     }
 
     /// φ at every node.
@@ -222,33 +227,44 @@ impl Torus {
         Ok(points.iter().map(|point| point.determinant.value()).collect())
     }
 
-    /// φ at every node, and for every part l the matrix of the contribution of its items to the sum that its extractors
-    /// x_l(θ) extract:
+    /// The [`sum`](Torus::sum), and for every part l the matrix of the contribution of its items to it:
     ///
     /// ```text
-    /// W_l = Re Σ over nodes of x_l(θ) e^{iθ_l} φ(θ) P(θ)⁻¹
+    /// W_l = Re Σ over nodes of x(θ) e^{iθ_l} φ(θ) P(θ)⁻¹
     /// ```
     ///
     /// For the coefficient of z^κ that is the mean of φ(θ) P(θ)⁻¹ e^{−i(κ−e_l)·θ}.
     ///
     /// # Cost
-    /// 8r³ per node, 2r² more for every part; 16 bytes per node and part, and the inverses of a few hundred nodes, which a
-    /// device keeps.
-    pub(crate) fn values_and_forms(
+    /// 8r³ per node, 2r² more for every part; along lines a fifth to a half of it. 16 bytes per node and part, and the inverses of a few
+    /// hundred nodes, which a device keeps.
+    pub(crate) fn sum_and_forms(
         &self,
         engine: &Engine,
         function: &GeneratingFunction,
-        extractors: &[&[c64]],
-    ) -> Result<(Vec<c64>, Vec<Mat<f64>>)> {
-        let of_node = |node: usize| {
-            let phases = self.node(node).iter().zip(extractors);
-            phases.map(move |(phase, extractors)| extractors[node] * phase)
-        };
+        extractors: &[c64],
+    ) -> Result<(Estimate<f64>, Vec<Mat<f64>>)> {
+        let (rank, precision) = (function.rank(), engine.info().precision);
+        if let Some(found) = lines::along_lines(self, engine, function, Some(extractors))? {
+            return Ok((self.sum_along(&found, extractors, rank), found.forms));
+        }
+        let GridForms { determinants, forms } = self.forms_by_nodes(engine, function, extractors)?;
+        let values: Vec<c64> = determinants.into_iter().map(Determinant::value).collect();
+        // In single precision a device rounds the terms of the forms three times more.
+        let terms = rank + if precision == Precision::F32 { 2 } else { 0 };
+        Ok((self.extracted(&values, extractors, terms, precision), forms))
+    }
+
+    fn forms_by_nodes(
+        &self,
+        engine: &Engine,
+        function: &GeneratingFunction,
+        extractors: &[c64],
+    ) -> Result<GridForms> {
+        let of_node = |node: usize| self.node(node).iter().map(move |phase| extractors[node] * phase);
         let coefficients: Vec<c64> = (0..self.nodes()).flat_map(of_node).collect();
         let grid = PhaseGrid { shares: &function.shares, phases: &self.phases };
-        let of = FormGrid { grid, coefficients: &coefficients };
-        let GridForms { determinants, forms } = engine.grid_forms(&of, &|_| engine.proceed())?;
-        Ok((determinants.into_iter().map(Determinant::value).collect(), forms))
+        engine.grid_forms(&FormGrid { grid, coefficients: &coefficients }, &|_| engine.proceed())
     }
 }
 

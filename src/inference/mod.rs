@@ -108,7 +108,7 @@ impl Inference {
     /// Pr(i ∈ S) for every item: 1 for included items, 0 for excluded ones and for parts with quota zero.
     ///
     /// # Cost
-    /// One pass over A (2mnr operations); under a quota 8r³ more per node of the torus. Memory: 16 bytes
+    /// One pass over A (2mnr operations); under a quota 8r³ more per node of the torus, or 4/3·r³ along lines of nodes. Memory: 16 bytes
     /// per item, and some hundred per node and part: never their product.
     ///
     /// # Errors

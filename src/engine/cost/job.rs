@@ -85,6 +85,8 @@ const INVERSE: f64 = 8.0;
 /// r³, and every node, over r². Lines are as long as the total has nodes, and used from this length on.
 const FORM: [f64; 2] = [64.0 / 3.0, 4.0];
 const LONG: f64 = 20.0;
+/// The same of inverses, over r³ both.
+const FORM_OF_INVERSES: [f64; 2] = [40.0, 2.4];
 /// Bytes of a complex number.
 const COMPLEX: f64 = 16.0;
 /// The share of the nodes that sizes alone tell which is used in the end.
@@ -198,6 +200,12 @@ impl Job {
         Work { eliminations: each * order.powi(3) * nodes, order, ..Work::default() }
     }
 
+    /// Whether nodes are computed along lines.
+    fn has_lines(&self, on: On) -> bool {
+        let [of_total, _] = self.phases(self.parts);
+        on == On::Cpu && NODES_USED * of_total >= LONG
+    }
+
     /// Bytes of an inverse of every node.
     fn inverses(&self, nodes: f64) -> f64 {
         COMPLEX * self.rank().powi(2) * nodes
@@ -206,7 +214,7 @@ impl Job {
     fn normaliser(&self, on: On) -> Work {
         let (nodes, [of_total, others]) = (self.nodes(self.parts), self.phases(self.parts));
         let mut determinants = self.eliminations(DETERMINANT, nodes);
-        if on == On::Cpu && NODES_USED * of_total >= LONG {
+        if self.has_lines(on) {
             let [form, each] = FORM;
             determinants = self.eliminations(form * 0.5 * others + each / self.rank() * nodes, 1.0);
         }
@@ -215,9 +223,14 @@ impl Job {
 
     fn inference(&self, on: On) -> Work {
         let (rank, nodes) = (self.rank(), self.nodes(self.parts));
-        // Every part takes its share of each inverse.
+        // Every part takes its share of each inverse, or of the sum along a line.
         let bytes = (1.0 + self.parts) * self.inverses(nodes);
-        let inverses = Work { bytes, waits: 2.0, ..self.eliminations(INVERSE, nodes) };
+        let mut inverses = Work { bytes, waits: 2.0, ..self.eliminations(INVERSE, nodes) };
+        if self.has_lines(on) {
+            let [form, each] = FORM_OF_INVERSES;
+            let [_, others] = self.phases(self.parts);
+            inverses = self.eliminations(form * 0.5 * others + each * nodes, 1.0);
+        }
         self.normaliser(on).and(inverses).and(self.products(rank))
     }
 

@@ -212,7 +212,7 @@ impl Job {
     }
 
     fn normaliser(&self, on: On) -> Work {
-        let (nodes, [of_total, others]) = (self.nodes(self.parts), self.phases(self.parts));
+        let (nodes, [_, others]) = (self.nodes(self.parts), self.phases(self.parts));
         let mut determinants = self.eliminations(DETERMINANT, nodes);
         if self.has_lines(on) {
             let [form, each] = FORM;

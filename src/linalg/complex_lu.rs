@@ -66,7 +66,6 @@ impl Determinant {
 
 /// e of a finite x = m·2^e > 0 with 1 ≤ m < 2, or −1023 of a subnormal one.
 fn exponent_of(x: f64) -> i32 {
-    #[expect(clippy::cast_possible_truncation, reason = "eleven bits")]
     let biased = (x.to_bits() >> 52) as i32;
     biased - 1023
 }

@@ -76,6 +76,6 @@ fn traffic(of: &Exchanged) -> Vec<String> {
         uploaded_again_bytes,
     } = of;
     [submissions, dispatches, waits, downloaded_bytes, uploaded_first_bytes, uploaded_again_bytes]
-        .map(|n| n.to_string())
+        .map(ToString::to_string)
         .to_vec()
 }

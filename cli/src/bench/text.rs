@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use comfy_table::{Cell, ColumnConstraint};
 
-use super::answer::{Measured, Outcome, Run, Times};
+use super::answer::{Measured, Outcome, Run, Timed, Times};
 use crate::output::table::{new_table, right};
 
 const HEADER: [&str; 14] = [
@@ -62,8 +62,7 @@ pub(super) fn render(run: &Run) -> String {
 
 /// A line for every engine.
 fn engines(run: &Run) -> String {
-    let mut lines = String::new();
-    for engine in &run.engines {
+    let line = |engine: &Timed| {
         let peaks = engine.peaks.map_or_else(String::new, |peaks| {
             let (reads, computes) = (peaks.read_bytes_per_second / 1e9, peaks.operations_per_second / 1e9);
             format!("; reads {reads:.1} GB/s, multiplies {computes:.0} GFLOP/s")
@@ -73,12 +72,10 @@ fn engines(run: &Run) -> String {
             Some(adapter) => format!("{adapter}, driver {}", engine.driver.as_deref().unwrap_or("unknown")),
         };
         let software = if engine.is_software { "; SOFTWARE: its times say nothing about GPUs" } else { "" };
-        lines += &format!("{:9} {what}{peaks}{software}\n", engine.name);
-    }
-    if let Some(why) = &run.no_device {
-        lines += &format!("no gpu    {why}\n");
-    }
-    lines
+        format!("{:9} {what}{peaks}{software}\n", engine.name)
+    };
+    let none = run.no_device.iter().map(|why| format!("no gpu    {why}\n"));
+    run.engines.iter().map(line).chain(none).collect()
 }
 
 fn cells(measured: &Measured, run: &Run) -> Vec<Cell> {
@@ -165,7 +162,7 @@ fn crossovers(run: &Run) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{answer::Timed, data::Size, tasks::Task},
+        super::{data::Size, tasks::Task},
         *,
     };
 

@@ -109,7 +109,6 @@ fn rates_are_measured_once_for_any_number_of_threads() {
     for threads in [1, 2, 5] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let [rates, again] = [(); 2].map(|()| pool.install(Rates::of_cpu).unwrap());
-        println!("{threads}: {rates:?}");
         assert_eq!(rates, again);
         assert!(rates.read.is_finite() && rates.read > 1e6 && rates.multiply > 1e6, "{rates:?}");
         assert!(rates.eliminate.iter().all(|rate| rate.is_finite() && *rate > 1e6), "{rates:?}");

@@ -183,7 +183,6 @@ mod tests {
                     assert!(expected.split('|').any(|part| reason.contains(part)), "{reason}");
                 }
             }
-            println!("{of}: {counts:?}");
             assert!(counts.iter().all(|&count| count > 0), "{of}: {counts:?}");
         }
     }

@@ -187,11 +187,11 @@ impl Whitened {
             own(place, value)
         };
         let values = line.places.iter().map(value).collect();
-        (values, Some(self.back(&basis * inner * basis.adjoint())))
+        (values, Some(self.back(&(&basis * inner * basis.adjoint()))))
     }
 
     /// L⁻ᵀ X L⁻¹.
-    fn back(&self, matrix: Mat<c64>) -> Mat<c64> {
+    fn back(&self, matrix: &Mat<c64>) -> Mat<c64> {
         let parts = [|x: &c64| x.re, |x: &c64| x.im].map(|part: fn(&c64) -> f64| {
             let mut half = Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| part(&matrix[(i, j)]));
             solve_upper_triangular_in_place(self.factor.transpose(), half.as_mut(), Par::Seq);

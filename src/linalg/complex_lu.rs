@@ -3,7 +3,7 @@
 use faer::{
     Mat, Par, c64,
     dyn_stack::{MemBuffer, MemStack},
-    linalg::lu::partial_pivoting::{factor, inverse},
+    linalg::lu::partial_pivoting::{factor, inverse, solve},
     perm::PermRef,
 };
 
@@ -43,17 +43,11 @@ impl Determinant {
         if size == 0.0 || !size.is_finite() {
             return Self { mantissa: product, exponent: 0 };
         }
-        // Subnormal numbers become normal in two steps.
-        let shift = exponent_of(size).max(-1000);
+        // Subnormal numbers become normal in two steps, as do the largest.
+        let shift = exponent_of(size).clamp(-1000, 1000);
         let scale = power_of_two(-shift);
         let mantissa = c64::new(product.re * scale, product.im * scale);
         Self { mantissa, exponent: self.exponent + shift }
-    }
-
-    /// 1 over it.
-    pub(crate) fn reciprocal(self) -> Self {
-        let one = Self::ONE.times(c64::new(1.0, 0.0) / self.mantissa);
-        Self { exponent: one.exponent - self.exponent, ..one }
     }
 
     /// The value as one number; underflows to zero below 1e-308.
@@ -88,7 +82,8 @@ pub(crate) fn complex_inverse(matrix: &Mat<c64>) -> (Determinant, Mat<c64>) {
 }
 
 /// P = LU in one matrix, with the row permutation.
-struct Lu {
+#[derive(Debug)]
+pub(crate) struct Lu {
     factors: Mat<c64>,
     forward: Vec<usize>,
     backward: Vec<usize>,
@@ -97,7 +92,7 @@ struct Lu {
 
 impl Lu {
     /// The inverse of the matrix, or of a regular one equal to it up to rounding.
-    fn regular(matrix: &Mat<c64>) -> Self {
+    pub(crate) fn regular(matrix: &Mat<c64>) -> Self {
         let lu = Self::of(matrix.clone());
         if lu.pivots().all(|pivot| pivot.norm() >= SINGULAR) {
             return lu;
@@ -126,9 +121,24 @@ impl Lu {
         (0..self.factors.ncols()).map(|j| self.factors[(j, j)])
     }
 
-    fn determinant(&self) -> Determinant {
+    pub(crate) fn determinant(&self) -> Determinant {
         let sign = c64::new(if self.odd { -1.0 } else { 1.0 }, 0.0);
         self.pivots().fold(Determinant::ONE.times(sign), Determinant::times)
+    }
+
+    /// P⁻¹ X.
+    pub(crate) fn solve(&self, mut right: Mat<c64>) -> Mat<c64> {
+        let (size, columns) = (right.nrows(), right.ncols());
+        let scratch = solve::solve_in_place_scratch::<usize, c64>(size, columns, Par::Seq);
+        solve::solve_in_place(
+            self.factors.as_ref(),
+            self.factors.as_ref(),
+            PermRef::new_checked(&self.forward, &self.backward, size),
+            right.as_mut(),
+            Par::Seq,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+        );
+        right
     }
 
     fn inverse(&self) -> Mat<c64> {

@@ -20,7 +20,7 @@ pub(crate) mod volume;
 use faer::{Mat, MatMut, MatRef, Par, Side, c64, linalg::triangular_solve::solve_lower_triangular_in_place};
 
 pub use complex_lu::Determinant;
-pub(crate) use complex_lu::{complex_determinant, complex_inverse};
+pub(crate) use complex_lu::{Lu, complex_determinant, complex_inverse};
 pub(crate) use dual_basis::{dual_basis, independent_qr, transposed_duals};
 use fixed_point::FixedRow;
 pub(crate) use fixed_point::Scaled;

@@ -38,7 +38,7 @@ pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
     for Measured { size, task, engine, outcome } in &run.measured {
         let engine = &run.engines[*engine];
         let mut record = [size.items, size.dims, size.k, size.parts].map(|size| size.to_string()).to_vec();
-        record.extend([task.to_string(), engine.name.to_owned()]);
+        record.extend([task.name(), engine.name.to_owned()]);
         record.push(engine.adapter.clone().unwrap_or_default());
         match outcome {
             Outcome::Done(times) => record.extend(cells(times)),

@@ -29,28 +29,31 @@ pub(super) struct Contender {
 /// The CPU, and the GPU if there is one; otherwise why not. An error if what was asked for is missing.
 pub(super) fn open(arguments: &BenchArguments) -> Result<(Vec<Contender>, Option<String>), Failure> {
     let is_asked_for = arguments.adapter.is_some() || arguments.precision != PrecisionChoice::Auto;
-    let precisions = match arguments.precision {
-        PrecisionChoice::F32 => vec![Precision::F32],
-        PrecisionChoice::F64 => vec![Precision::F64],
-        PrecisionChoice::Auto => vec![Precision::F64, Precision::F32],
+    let options = match &arguments.adapter {
+        Some(name) => GpuOptions::default().with_adapter(name),
+        None => GpuOptions::default(),
     };
     let mut contenders = vec![cpu()?];
-    for precision in precisions {
-        match gpu(arguments, precision) {
-            Ok(contender) if contender.timed.is_software && !is_asked_for => {
-                let name = contender.timed.adapter.unwrap_or_default();
-                let why = format!("{name} is software, which says nothing about GPUs; --adapter times it");
-                return Ok((contenders, Some(why)));
-            }
-            Ok(contender) => contenders.push(contender),
-            Err(Error::Device(DeviceProblem::NoAdapter { .. })) if !is_asked_for => {
-                return Ok((contenders, Some("no graphics adapter on this machine".to_owned())));
-            }
-            Err(Error::Device(
-                DeviceProblem::NoDoublePrecision { .. } | DeviceProblem::Inaccurate { .. },
-            )) if arguments.precision == PrecisionChoice::Auto && precision == Precision::F64 => {}
-            Err(error) => return Err(error.into()),
+    let first = match arguments.precision {
+        PrecisionChoice::Auto => gpu(&options),
+        PrecisionChoice::F32 => gpu(&options.clone().with_precision(Precision::F32)),
+        PrecisionChoice::F64 => gpu(&options.clone().with_precision(Precision::F64)),
+    };
+    let first = match first {
+        Err(Error::Device(DeviceProblem::NoAdapter { .. })) if !is_asked_for => {
+            return Ok((contenders, Some("no graphics adapter on this machine".to_owned())));
         }
+        first => first?,
+    };
+    let name = first.timed.adapter.clone().unwrap_or_default();
+    if first.timed.is_software && !is_asked_for {
+        let why = format!("{name} is software, which says nothing about GPUs; --adapter times it");
+        return Ok((contenders, Some(why)));
+    }
+    let has_double = first.engine.info().precision == Precision::F64;
+    contenders.push(first);
+    if arguments.precision == PrecisionChoice::Auto && has_double {
+        contenders.push(gpu(&options.with_adapter(&name).with_precision(Precision::F32))?);
     }
     for contender in &mut contenders {
         // Rates of a software adapter take long, and say nothing.
@@ -67,17 +70,12 @@ fn cpu() -> Result<Contender, Error> {
     Ok(Contender { engine: Engine::cpu(), gpu: None, timed })
 }
 
-fn gpu(arguments: &BenchArguments, precision: Precision) -> Result<Contender, Error> {
-    let options = GpuOptions::default().with_precision(precision);
-    let options = match &arguments.adapter {
-        Some(name) => options.with_adapter(name),
-        None => options,
-    };
-    let gpu = Gpu::new(&options)?;
+fn gpu(options: &GpuOptions) -> Result<Contender, Error> {
+    let gpu = Gpu::new(options)?;
     let (engine, info) = (gpu.engine(), gpu.engine().info());
     let summary = summaries().into_iter().find(|known| Some(&known.name) == info.adapter.as_ref());
     let timed = Timed {
-        name: name_of(precision),
+        name: name_of(info.precision),
         adapter: info.adapter,
         backend: Some(info.name),
         is_software: summary.as_ref().is_some_and(|summary| summary.is_software),

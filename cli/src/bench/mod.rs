@@ -18,7 +18,7 @@ use self::{
     answer::{Exchanged, Measured, Outcome, Run, Runs, Times},
     data::{BenchCase, Size},
     engines::Contender,
-    tasks::Task,
+    tasks::{Answers, Task},
 };
 use crate::{failure::Failure, output, progress::Progress, replacing::refuse_replacing, whole_file};
 
@@ -90,20 +90,16 @@ fn measure(
 ) -> Result<(), Failure> {
     let case = BenchCase::new(size, arguments.values)?;
     for task in engines::tasks(&arguments.task) {
-        let mut expected = Vec::new();
+        let mut expected: Option<Answers> = None;
         for (engine, contender) in contenders.iter().enumerate() {
-            let outcome = match time(task, &case, contender, arguments.repeat.get(), &mut expected) {
-                Ok(times) => Outcome::Done(Box::new(times)),
-                // What a device cannot do is no reason to lose the other times.
-                Err(
-                    error @ (Error::IllConditioned { .. }
-                    | Error::Device(
-                        DeviceProblem::SinglePrecision { .. }
-                        | DeviceProblem::NotFinite { .. }
-                        | DeviceProblem::Memory { .. },
-                    )),
-                ) if contender.gpu.is_some() => Outcome::Refused { refused: error.to_string() },
-                Err(error) => return Err(error.into()),
+            let outcome = if engine > 0 && expected.is_none() {
+                Outcome::Refused { refused: "the CPU has no answer to compare with".to_owned() }
+            } else {
+                match time(task, &case, contender, arguments.repeat.get(), &mut expected) {
+                    Ok(times) => Outcome::Done(Box::new(times)),
+                    Err(error) if ends(&error) => return Err(error.into()),
+                    Err(error) => Outcome::Refused { refused: error.to_string() },
+                }
             };
             measured.push(Measured { size, task, engine, outcome });
         }
@@ -111,23 +107,41 @@ fn measure(
     Ok(())
 }
 
-/// Runs a task on an engine; `expected` are the answers of the first one.
+/// Whether an error ends the run: of a device, unless it is one of this task. What a task cannot do is no reason to lose
+/// the times of others.
+fn ends(error: &Error) -> bool {
+    match error {
+        Error::Device(problem) => !matches!(
+            problem,
+            DeviceProblem::SinglePrecision { .. }
+                | DeviceProblem::NotFinite { .. }
+                | DeviceProblem::Memory { .. }
+                | DeviceProblem::Limit { .. }
+        ),
+        _ => false,
+    }
+}
+
+/// Runs a task on an engine; `expected` are the answers of the first one, which has the rows already.
 fn time(
     task: Task,
     case: &BenchCase,
     Contender { engine, gpu, timed }: &Contender,
     repeat: usize,
-    expected: &mut Vec<f64>,
+    expected: &mut Option<Answers>,
 ) -> Result<Times, Error> {
     let traffic = || gpu.as_ref().map(Gpu::traffic);
     let new = || BenchCase::new(case.size, case.values);
-    if gpu.is_some() {
+    let fresh = if gpu.is_some() {
         // This run compiles the shaders; then the features are new to the device.
         task.ready(&new()?, engine)?()?;
-    }
-    let case = new()?;
+        Some(new()?)
+    } else {
+        None
+    };
+    let case = fresh.as_ref().unwrap_or(case);
     let began = (traffic(), Instant::now());
-    let ready = task.ready(&case, engine)?;
+    let ready = task.ready(case, engine)?;
     let found = ready()?;
     let first = began.1.elapsed().as_secs_f64();
     let loaded = traffic();
@@ -138,19 +152,16 @@ fn time(
         ready().map(|_| start.elapsed().as_secs_f64())
     };
     let runs = Runs((0..repeat).map(one).collect::<Result<_, Error>>()?);
-    if expected.is_empty() {
-        expected.clone_from(&found);
-    }
-    let difference = difference(&found, expected);
+    let difference = difference(&found, expected.get_or_insert_with(|| found.clone()));
     let per_second = |amount: Option<f64>| amount.map(|amount| amount / runs.best());
-    let (bytes, operations) = (per_second(task.bytes(&case)), per_second(task.operations(&case)));
+    let (bytes, operations) = (per_second(task.bytes(case)), per_second(task.operations(case)));
     let share = |rate: Option<f64>, peak: f64| rate.map(|rate| rate / peak);
     Ok(Times {
         best_seconds: runs.best(),
         mean_seconds: runs.mean(),
         deviation_seconds: runs.deviation(),
         first_seconds: first,
-        predicted_seconds: timed.peaks.zip(task.job(&case)).map(|(peaks, job)| peaks.rates.seconds_of(&job)),
+        predicted_seconds: timed.peaks.zip(task.job(case)).map(|(peaks, job)| peaks.rates.seconds_of(&job)),
         bytes_per_second: bytes,
         operations_per_second: operations,
         share_of_peak: timed.peaks.and_then(|peaks| {
@@ -166,9 +177,39 @@ fn time(
     })
 }
 
-/// The largest difference, relative to the largest number expected.
-fn difference(found: &[f64], expected: &[f64]) -> f64 {
-    let largest = expected.iter().fold(f64::MIN_POSITIVE, |max, x| f64::max(max, x.abs()));
-    let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
-    differences.fold(0.0, |max, x| if x <= max { max } else { x }) / largest
+/// The largest difference, relative to the largest number expected in its group; ∞ if answers are missing, or NaN.
+fn difference(found: &Answers, expected: &Answers) -> f64 {
+    let of_group = |(found, expected): (&Vec<f64>, &Vec<f64>)| {
+        if found.len() != expected.len() {
+            return f64::INFINITY;
+        }
+        let largest = expected.iter().fold(f64::MIN_POSITIVE, |max, x| f64::max(max, x.abs()));
+        let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
+        differences.fold(0.0, |max, x| {
+            if x <= max {
+                max
+            } else if x.is_nan() {
+                f64::INFINITY
+            } else {
+                x
+            }
+        }) / largest
+    };
+    found.iter().zip(expected).map(of_group).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn differences_are_relative_to_their_group() {
+        let expected = vec![vec![1e-3, 2e-3], vec![50.0]];
+        let off = |found| difference(&found, &expected);
+        assert!(off(expected.clone()) <= 0.0);
+        assert!((off(vec![vec![1e-3, 1e-3], vec![50.0]]) - 0.5).abs() < 1e-12);
+        for wrong in [vec![vec![f64::NAN, 2e-3], vec![50.0]], vec![vec![1e-3], vec![50.0]]] {
+            assert!(off(wrong).is_infinite());
+        }
+    }
 }

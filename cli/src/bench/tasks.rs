@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use partition_dpp::{
     Engine, Method, Result, Subset,
     engine::{
-        self, Job,
+        self, Job, Precision,
         low_level::{Items, Rows},
     },
     map::{LazyGreedy, LocalSearch, Solver},
@@ -48,8 +48,11 @@ const DRAWS: u64 = 10_000;
 const REQUESTS: usize = 1000;
 const CANDIDATES: usize = 200;
 
+/// Answers of a task, in groups of numbers of about the same size.
+pub(super) type Answers = Vec<Vec<f64>>;
+
 /// A task that is ready to run; what precedes it is not timed.
-pub(super) type Ready<'c> = Box<dyn Fn() -> Result<Vec<f64>> + 'c>;
+pub(super) type Ready<'c> = Box<dyn Fn() -> Result<Answers> + 'c>;
 
 impl fmt::Display for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,24 +76,26 @@ impl Task {
     /// Makes the task ready.
     pub(super) fn ready<'c>(self, case: &'c BenchCase, engine: &'c Engine) -> Result<Ready<'c>> {
         Ok(match self {
-            Self::Norms => Box::new(|| engine.row_norms(&rows(case))),
+            Self::Norms => Box::new(|| Ok(vec![engine.row_norms(&rows(case))?])),
             Self::Gram => Box::new(|| grams(case, engine)),
             Self::Gains => Box::new(|| gains(case, engine)),
             Self::Greedy => {
-                Box::new(|| Ok(vec![LazyGreedy::default().solve(&case.model()?, engine)?.log_det]))
+                Box::new(|| Ok(vec![vec![LazyGreedy::default().solve(&case.model()?, engine)?.log_det]]))
             }
             Self::LocalSearch => {
-                Box::new(|| Ok(vec![LocalSearch::default().solve(&case.model()?, engine)?.log_det]))
+                Box::new(|| Ok(vec![vec![LocalSearch::default().solve(&case.model()?, engine)?.log_det]]))
             }
-            // The bound agrees if tilt and spectrum do.
-            Self::SetUp => {
-                Box::new(|| Ok(vec![case.model()?.sampler(Method::Rejection, engine)?.acceptance_bound()]))
-            }
+            Self::SetUp => Box::new(|| set_up(case, engine)),
             Self::Draws => return draws(case, engine),
             Self::Interpolation => Box::new(|| interpolation(case, engine)),
             Self::Inference => Box::new(|| inference(case, engine)),
             Self::Slates => return slates(case, engine),
         })
+    }
+
+    /// Its name in arguments, .csv and JSON.
+    pub(super) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     /// Bytes that the task reads and writes, where they determine its time.
@@ -143,14 +148,15 @@ fn rows(case: &BenchCase) -> Rows<'_> {
     Rows::scaled(&case.features, members.collect())
 }
 
-fn grams(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
+fn grams(case: &BenchCase, engine: &Engine) -> Result<Answers> {
     let grams = engine.part_grams(&rows(case), None)?;
     let dims = case.size.dims;
-    Ok(grams.iter().flat_map(|gram| (0..dims * dims).map(|at| gram[(at / dims, at % dims)])).collect())
+    let entries = grams.iter().flat_map(|gram| (0..dims * dims).map(|at| gram[(at / dims, at % dims)]));
+    Ok(vec![entries.collect()])
 }
 
 /// Along k axes.
-fn gains(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
+fn gains(case: &BenchCase, engine: &Engine) -> Result<Answers> {
     let rows = rows(case);
     let mut table = engine.gain_table(&rows, &engine.row_norms(&rows)?)?;
     let mut largest = Vec::new();
@@ -160,7 +166,7 @@ fn gains(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
         let tops = table.update(Some(&axis))?;
         largest.extend(tops.iter().filter_map(|leading| leading.first()).map(|top| top.gain));
     }
-    Ok(largest)
+    Ok(vec![largest])
 }
 
 /// The mean position of items: engines may choose different bounds, and so different draws of one law.
@@ -175,24 +181,33 @@ fn draws<'c>(case: &'c BenchCase, engine: &Engine) -> Result<Ready<'c>> {
                 count += 1.0;
             }
         }
-        Ok(vec![2.0 * sum / count / case.size.items as f64])
+        Ok(vec![vec![2.0 * sum / count / case.size.items as f64]])
     }))
 }
 
-/// The counts of its parts: in single precision another set may be drawn.
-#[expect(clippy::cast_precision_loss, reason = "counts")]
-fn interpolation(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
-    let sampler = case.model()?.sampler(Method::Interpolation, engine)?;
-    let counts = |set: Subset| set.part_counts(&case.partition);
-    Ok(sampler.sample_many(1, 1).into_iter().flat_map(counts).map(|count| count as f64).collect())
+/// The acceptance bound, which agrees if tilt and spectrum do.
+fn set_up(case: &BenchCase, engine: &Engine) -> Result<Answers> {
+    Ok(vec![vec![case.model()?.sampler(Method::Rejection, engine)?.acceptance_bound()]])
 }
 
-fn inference(case: &BenchCase, engine: &Engine) -> Result<Vec<f64>> {
+/// The counts of its parts, and in double precision the items: in single precision another set may be drawn.
+#[expect(clippy::cast_precision_loss, reason = "counts and positions")]
+fn interpolation(case: &BenchCase, engine: &Engine) -> Result<Answers> {
+    let sampler = case.model()?.sampler(Method::Interpolation, engine)?;
+    let sets: Vec<Subset> = sampler.sample_many(1, 1).into_iter().collect();
+    let counts = |set: &Subset| set.part_counts(&case.partition);
+    let mut answers = vec![sets.iter().flat_map(counts).map(|count| count as f64).collect()];
+    if engine.info().precision == Precision::F64 {
+        answers.push(sets.iter().flatten().map(|item| item as f64).collect());
+    }
+    Ok(answers)
+}
+
+fn inference(case: &BenchCase, engine: &Engine) -> Result<Answers> {
     let model = case.model()?;
     let inference = model.inference(engine)?;
-    let mut answers = inference.inclusion_probabilities()?.value;
-    answers.push(inference.log_partition_function().value);
-    Ok(answers)
+    let log_z = inference.log_partition_function().value;
+    Ok(vec![inference.inclusion_probabilities()?.value, vec![log_z]])
 }
 
 fn slates<'c>(case: &'c BenchCase, engine: &Engine) -> Result<Ready<'c>> {
@@ -206,6 +221,7 @@ fn slates<'c>(case: &'c BenchCase, engine: &Engine) -> Result<Ready<'c>> {
     let candidates: Vec<Vec<u32>> = (0..REQUESTS).map(candidates).collect();
     Ok(Box::new(move || {
         let requests: Vec<SlateRequest<'_>> = candidates.iter().map(|own| SlateRequest::of(own)).collect();
-        slates.solve_many(&requests).into_iter().map(|slate| Ok(slate?.log_det)).collect()
+        let dets = slates.solve_many(&requests).into_iter().map(|slate| Ok(slate?.log_det));
+        Ok(vec![dets.collect::<Result<_>>()?])
     }))
 }

@@ -64,6 +64,16 @@ fn a_device_is_timed_where_it_is_right() {
 }
 
 #[test]
+fn what_a_task_cannot_do_costs_no_other_times() {
+    let text = Folder::new()
+        .text("bench --items 400 --dims 60 --k 40 --parts 10 --repeat 1 --quiet --task norms,inference");
+    assert!(
+        text.contains("refused   log Z, marginals on cpu (m = 400, n = 60): ") && text.contains("GB/s"),
+        "{text}"
+    );
+}
+
+#[test]
 fn bad_sizes_are_refused() {
     let folder = Folder::new();
     folder.refuses("bench --items 10 --k 30", 2, &["part 0"]);

@@ -207,7 +207,7 @@ impl Torus {
         extractors: &[c64],
     ) -> Result<Estimate<f64>> {
         let (rank, precision) = (function.rank(), engine.info().precision);
-        match lines::along_lines(self, engine, function, None)? {
+        match lines::along_lines(self, engine, function, extractors, GridRequest::Determinants)? {
             Some(found) => Ok(self.sum_along(&found, extractors, rank)),
             None => Ok(self.extracted(&self.values(engine, function)?, extractors, rank, precision)),
         }
@@ -245,7 +245,8 @@ impl Torus {
         extractors: &[c64],
     ) -> Result<(Estimate<f64>, Vec<Mat<f64>>)> {
         let (rank, precision) = (function.rank(), engine.info().precision);
-        if let Some(found) = lines::along_lines(self, engine, function, Some(extractors))? {
+        let along = lines::along_lines(self, engine, function, extractors, GridRequest::Inverses)?;
+        if let Some(found) = along {
             return Ok((self.sum_along(&found, extractors, rank), found.forms));
         }
         let GridForms { determinants, forms } = self.forms_by_nodes(engine, function, extractors)?;

@@ -26,8 +26,8 @@ impl PartitionDpp {
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each), O(pn³) per step of the tilt, and 8/3·r³ per node, whatever the number of
-    /// allowed counts; on the CPU, 29r³ for all nodes that differ in the phase of the total alone, where these are 20 or more,
-    /// and 4r² for each. The number of nodes is half the product of: about 8√k + 10 for a fixed total (at most r + 1), which
+    /// allowed counts; on the CPU, as much as twelve nodes for all that differ in the phase of the total alone, where these are 24
+    /// or more, and 7r² for each. The number of nodes is half the product of: about 8√k + 10 for a fixed total (at most r + 1), which
     /// makes one part free; κ_l + 1 for every other part under exact counts; about hi_l − lo_l + 1 plus some standard
     /// deviations of its count under a range; 1 if the range does not bind.
     ///

@@ -14,8 +14,9 @@ use super::{column, column_mut, complex_lu::Determinant};
 /// A matrix that is zero below its subdiagonal, and unitarily similar to another.
 ///
 /// # Cost
-/// 80/3·r³ operations to make, 4r² for a determinant and 4/3·r³ for an inverse; LU takes 8/3·r³ and 8r³. Measured at r from 24 to 512, a form
-/// takes as long as six to nine determinants by LU, a determinant 1/5 (r = 24) to 1/40 of one, and an inverse 0.2 to 0.45 of one.
+/// 40/3·r³ operations to make (8r³ more for Q), 7r² for a determinant and 4/3·r³ for an inverse; LU takes 8/3·r³ for a determinant and 8r³ for
+/// an inverse. Measured at r from 24 to 512, a form takes as long as six to nine determinants by LU, a determinant 1/5 (r = 24) to
+/// 1/40 of one, and an inverse 0.2 to 0.45 of one.
 ///
 /// # Source
 /// Golub and Van Loan, *Matrix computations* (2013), § 7.4.

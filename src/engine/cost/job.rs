@@ -61,9 +61,9 @@ pub(super) struct Work {
     pub(super) bytes: f64,
     /// Floating-point operations of products.
     pub(super) operations: f64,
-    /// Floating-point operations of determinants and inverses of complex matrices, …
+    /// Floating-point operations of determinants and inverses of complex matrices.
     pub(super) eliminations: f64,
-    /// … and the rows of these matrices.
+    /// Rows of the largest of those matrices.
     pub(super) order: f64,
     /// Times that the host waits for a GPU.
     pub(super) waits: f64,
@@ -81,12 +81,13 @@ const LAZY: f64 = 0.3;
 /// Operations of a determinant and of an inverse, over r³.
 const DETERMINANT: f64 = 8.0 / 3.0;
 const INVERSE: f64 = 8.0;
-/// What a line of nodes costs the CPU, in operations of determinants: its Hessenberg form and its check as much as eight of them, over
-/// r³, and every node, over r². Lines are as long as the total has nodes, and used from this length on.
-const FORM: [f64; 2] = [64.0 / 3.0, 4.0];
-const LONG: f64 = 20.0;
+/// What the CPU takes for a line of nodes, in operations of determinants by LU: what precedes its nodes and checks them as much as
+/// twelve determinants, over r³, and each node, over r². Lines are used where the total has so many nodes.
+const LINE: [f64; 2] = [32.0, 7.0];
+const LONG: f64 = 24.0;
 /// The same of inverses, over r³ both.
-const FORM_OF_INVERSES: [f64; 2] = [40.0, 2.4];
+const LINE_OF_INVERSES: [f64; 2] = [60.0, 2.4];
+const LONG_FOR_INVERSES: f64 = 16.0;
 /// Bytes of a complex number.
 const COMPLEX: f64 = 16.0;
 /// The share of the nodes that sizes alone tell which is used in the end.
@@ -201,9 +202,9 @@ impl Job {
     }
 
     /// Whether nodes are computed along lines.
-    fn has_lines(&self, on: On) -> bool {
+    fn has_lines(&self, on: On, least: f64) -> bool {
         let [of_total, _] = self.phases(self.parts);
-        on == On::Cpu && NODES_USED * of_total >= LONG
+        on == On::Cpu && NODES_USED * of_total >= least
     }
 
     /// Bytes of an inverse of every node.
@@ -214,8 +215,8 @@ impl Job {
     fn normaliser(&self, on: On) -> Work {
         let (nodes, [_, others]) = (self.nodes(self.parts), self.phases(self.parts));
         let mut determinants = self.eliminations(DETERMINANT, nodes);
-        if self.has_lines(on) {
-            let [form, each] = FORM;
+        if self.has_lines(on, LONG) {
+            let [form, each] = LINE;
             determinants = self.eliminations(form * 0.5 * others + each / self.rank() * nodes, 1.0);
         }
         self.products(self.dims).and(Work { waits: 1.0, ..determinants })
@@ -226,8 +227,8 @@ impl Job {
         // Every part takes its share of each inverse, or of the sum along a line.
         let bytes = (1.0 + self.parts) * self.inverses(nodes);
         let mut inverses = Work { bytes, waits: 2.0, ..self.eliminations(INVERSE, nodes) };
-        if self.has_lines(on) {
-            let [form, each] = FORM_OF_INVERSES;
+        if self.has_lines(on, LONG_FOR_INVERSES) {
+            let [form, each] = LINE_OF_INVERSES;
             let [_, others] = self.phases(self.parts);
             inverses = self.eliminations(form * 0.5 * others + each * nodes, 1.0);
         }

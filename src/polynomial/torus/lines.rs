@@ -17,7 +17,7 @@ use faer::{Mat, c64};
 use super::{Torus, rounding};
 use crate::{
     Estimate, Result,
-    engine::{Engine, GridRequest, PhaseGrid, Precision, at_a_time, inverses_at_a_time},
+    engine::{Engine, GridRequest, PhaseGrid, Precision, at_a_time},
     linalg::{Determinant, Hessenberg, Lu, add_real_part, column, column_mut},
     parallel::map_ordered,
     polynomial::generating_function::GeneratingFunction,
@@ -30,6 +30,9 @@ const WORTHWHILE: usize = 24;
 const WORTHWHILE_FOR_INVERSES: usize = 16;
 /// Differences from LU that are accepted, in units of the rounding error that is expected of LU.
 const ACCEPTED: f64 = 4.0;
+
+/// Nodes of a line that one thread takes together: a fixed number, so that sums are the same for any number of threads.
+const PIECE: usize = 8;
 
 /// A node of a line.
 struct Place {
@@ -81,21 +84,20 @@ pub(super) fn along_lines(
     let together = at_a_time(lines.len(), 100.0 * (rank as f64).powi(3));
     for some in lines.chunks(together) {
         let expanded = map_ordered(some.len(), |at| Expanded::new(function, &base, &some[at].zeta, request));
-        let places: Vec<(usize, &Place)> = (0..some.len())
-            .flat_map(|line| some[line].places.iter().map(move |place| (line, place)))
+        let pieces: Vec<(usize, &[Place])> = (0..some.len())
+            .flat_map(|line| some[line].places.chunks(PIECE).map(move |places| (line, places)))
             .collect();
         let mut sums = vec![Mat::<c64>::zeros(rank, rank); if with_forms { some.len() } else { 0 }];
-        for piece in places.chunks(if with_forms { inverses_at_a_time(rank) } else { places.len() }) {
-            let at = |at: usize| expanded[piece[at].0].at(piece[at].1.w, request);
-            for ((line, place), (value, inverse)) in piece.iter().zip(map_ordered(piece.len(), at)) {
-                let own = |x: c64| if place.is_conjugate { x.conj() } else { x };
-                if let Some(inverse) = inverse {
-                    add(&mut sums[*line], own(extractors[place.node]) * place.w * value, &inverse);
-                }
-                found.values[place.node].value = own(value);
+        let at = |at: usize| expanded[pieces[at].0].at(pieces[at].1, extractors, request);
+        for ((line, places), (values, sum)) in pieces.iter().zip(map_ordered(pieces.len(), at)) {
+            for (place, value) in places.iter().zip(values) {
+                found.values[place.node].value = value;
             }
-            engine.proceed()?;
+            if let Some(sum) = sum {
+                sums[*line] += sum;
+            }
         }
+        engine.proceed()?;
         let checked = map_ordered(some.len(), |at| {
             let off = check(torus, function, &some[at], expanded[at].w, &found.values);
             (off, sums.get(at).map(|sum| expanded[at].back(sum)))
@@ -118,7 +120,7 @@ pub(super) fn along_lines(
         if is_hopeless || difference.is_nan() {
             return Ok(None);
         }
-        engine.proceed_after_steps(Step::Node, places.len())?;
+        engine.proceed_after_steps(Step::Node, some.iter().map(|line| line.places.len()).sum())?;
     }
     Ok((difference <= ACCEPTED * rounding(rank, Precision::F64, mass)).then_some(found))
 }
@@ -198,16 +200,23 @@ impl Expanded {
         Self { w, determinant: lu.determinant(), lu, form, basis }
     }
 
-    /// φ, and on request (I + (w − w₀) H)⁻¹.
-    fn at(&self, w: c64, request: GridRequest) -> (c64, Option<Mat<c64>>) {
-        let step = w - self.w;
-        match request {
-            GridRequest::Determinants => (self.form.determinant(step, self.determinant).value(), None),
-            GridRequest::Inverses => {
-                let (determinant, inverse) = self.form.inverse(step, self.determinant);
-                (determinant.value(), Some(inverse))
-            }
-        }
+    /// φ at some nodes, and on request Σ x w φ (I + (w − w₀) H)⁻¹, conjugate where a node is that of its conjugate's line.
+    fn at(&self, places: &[Place], extractors: &[c64], request: GridRequest) -> (Vec<c64>, Option<Mat<c64>>) {
+        let own = |place: &Place, x: c64| if place.is_conjugate { x.conj() } else { x };
+        let mut sum = (request == GridRequest::Inverses)
+            .then(|| Mat::<c64>::zeros(self.basis.nrows(), self.basis.nrows()));
+        let value = |place: &Place| {
+            let step = place.w - self.w;
+            let Some(sum) = &mut sum else {
+                return own(place, self.form.determinant(step, self.determinant).value());
+            };
+            let (determinant, inverse) = self.form.inverse(step, self.determinant);
+            let value = determinant.value();
+            add(sum, own(place, extractors[place.node]) * place.w * value, &inverse);
+            own(place, value)
+        };
+        let values = places.iter().map(value).collect();
+        (values, sum)
     }
 
     /// Q X Q* B⁻¹.

@@ -236,7 +236,7 @@ impl Torus {
     /// For the coefficient of z^κ that is the mean of φ(θ) P(θ)⁻¹ e^{−i(κ−e_l)·θ}.
     ///
     /// # Cost
-    /// 8r³ per node, 2r² more for every part; along lines a fifth to a half of it. 16 bytes per node and part, and the inverses of a few
+    /// 8r³ per node, 2r² more for every part; along lines about a third of it. 16 bytes per node and part, and the inverses of a few
     /// hundred nodes, which a device keeps.
     pub(crate) fn sum_and_forms(
         &self,

@@ -9,7 +9,7 @@ use faer::{
 
 /// Pivots below this make the matrix singular; adding ε to the diagonal then changes determinant and adjugate by no
 /// more than rounding does.
-const SINGULAR: f64 = 1e-40;
+pub(super) const SINGULAR: f64 = 1e-40;
 
 /// mantissa · 2^exponent: a product of any number of pivots neither over- nor underflows.
 #[derive(Clone, Copy, Debug, PartialEq)]

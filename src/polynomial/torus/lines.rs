@@ -333,6 +333,29 @@ mod tests {
         }
     }
 
+    /// At w = −1 every pivot of P is exactly zero: all items of two parts of orthonormal rows are in half of the sets.
+    #[test]
+    fn nodes_may_be_singular() {
+        let features = Features::from_rows(
+            40,
+            40,
+            Mat::<f64>::identity(40, 40)
+                .col_iter()
+                .flat_map(|c| c.iter().copied().collect::<Vec<_>>())
+                .collect::<Vec<_>>(),
+        )
+        .unwrap();
+        let partition = Partition::from_labels(&(0..40).map(|item| item % 2).collect::<Vec<_>>()).unwrap();
+        let quota = Quota::each(&partition, 10).unwrap();
+        let inference =
+            PartitionDpp::new(&features, &partition, &quota).unwrap().inference(Engine::host()).unwrap();
+        // C(20, 10)² sets.
+        assert!((inference.log_partition_function().value - 2.0 * 184_756_f64.ln()).abs() < 1e-12);
+        for probability in inference.inclusion_probabilities().unwrap().value {
+            assert!((probability - 0.5).abs() < 1e-13, "{probability}");
+        }
+    }
+
     #[test]
     fn short_lines_are_left_to_lu() {
         let (function, torus, counts) = case([2, 15, 3], [0.4, 1.0]);

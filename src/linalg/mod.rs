@@ -133,6 +133,17 @@ pub(crate) fn columns(matrix: MatRef<'_, f64>) -> Vec<f64> {
     (0..matrix.ncols()).flat_map(|j| column(matrix, j)).copied().collect()
 }
 
+/// `sum` += c · X.
+pub(crate) fn add_multiple<T: Copy + 'static>(sum: &mut Mat<c64>, c: c64, matrix: &Mat<T>)
+where
+    c64: std::ops::Mul<T, Output = c64>,
+{
+    for j in 0..matrix.ncols() {
+        let entries = column_mut(sum.as_mut(), j).iter_mut().zip(column(matrix.as_ref(), j));
+        entries.for_each(|(out, &x)| *out += c * x);
+    }
+}
+
 /// `sum` += Re(c · X).
 pub(crate) fn add_real_part(sum: &mut Mat<f64>, c: c64, matrix: &Mat<c64>) {
     for j in 0..matrix.ncols() {

@@ -124,7 +124,7 @@ impl Task {
         30.0 * size.dims as f64 * epsilon
     }
 
-    /// The same for predictions of its time; `None` if there are none.
+    /// The job whose time is predicted; `None` for tasks without a prediction.
     pub(super) fn job(self, case: &BenchCase) -> Option<Job> {
         let task = match self {
             Self::Norms => engine::Task::Passes(1),

@@ -1,6 +1,6 @@
 //! What will be computed, and what it asks of an engine.
 
-use crate::Features;
+use crate::{Features, engine::GridRequest};
 
 /// What to compute.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,13 +81,11 @@ const LAZY: f64 = 0.3;
 /// Operations of a determinant and of an inverse, over r³.
 const DETERMINANT: f64 = 8.0 / 3.0;
 const INVERSE: f64 = 8.0;
-/// What the CPU takes for a line of nodes, in operations of determinants by LU: what precedes its nodes and checks them as much as
-/// twelve determinants, over r³, and each node, over r². Lines are used where the total has so many nodes.
+/// A line of nodes on the CPU, in operations of determinants by LU that take as long: r³ times the first for the line, r² times the
+/// second for each of its nodes.
 const LINE: [f64; 2] = [32.0, 7.0];
-const LONG: f64 = 24.0;
-/// The same of inverses, over r³ both.
+/// The same of inverses, r³ times both.
 const LINE_OF_INVERSES: [f64; 2] = [60.0, 2.4];
-const LONG_FOR_INVERSES: f64 = 16.0;
 /// Bytes of a complex number.
 const COMPLEX: f64 = 16.0;
 /// The share of the nodes that sizes alone tell which is used in the end.
@@ -202,9 +200,9 @@ impl Job {
     }
 
     /// Whether nodes are computed along lines.
-    fn has_lines(&self, on: On, least: f64) -> bool {
+    fn has_lines(&self, on: On, request: GridRequest) -> bool {
         let [of_total, _] = self.phases(self.parts);
-        on == On::Cpu && NODES_USED * of_total >= least
+        on == On::Cpu && NODES_USED * of_total >= request.fewest_on_a_line() as f64
     }
 
     /// Bytes of an inverse of every node.
@@ -215,7 +213,7 @@ impl Job {
     fn normaliser(&self, on: On) -> Work {
         let (nodes, [_, others]) = (self.nodes(self.parts), self.phases(self.parts));
         let mut determinants = self.eliminations(DETERMINANT, nodes);
-        if self.has_lines(on, LONG) {
+        if self.has_lines(on, GridRequest::Determinants) {
             let [form, each] = LINE;
             determinants = self.eliminations(form * 0.5 * others + each / self.rank() * nodes, 1.0);
         }
@@ -227,7 +225,7 @@ impl Job {
         // Every part takes its share of each inverse, or of the sum along a line.
         let bytes = (1.0 + self.parts) * self.inverses(nodes);
         let mut inverses = Work { bytes, waits: 2.0, ..self.eliminations(INVERSE, nodes) };
-        if self.has_lines(on, LONG_FOR_INVERSES) {
+        if self.has_lines(on, GridRequest::Inverses) {
             let [form, each] = LINE_OF_INVERSES;
             let [_, others] = self.phases(self.parts);
             inverses = self.eliminations(form * 0.5 * others + each * nodes, 1.0);

@@ -4,7 +4,7 @@ use faer::{Mat, c64};
 
 use crate::{
     engine::{GridPoint, GridRequest, PhaseGrid},
-    linalg::{column, column_mut, complex_determinant, complex_inverse},
+    linalg::{add_multiple, complex_determinant, complex_inverse},
     parallel::map_ordered,
 };
 
@@ -28,12 +28,7 @@ pub(super) fn assemble(shares: &[Mat<f64>], phases: &[c64]) -> Mat<c64> {
     let size = shares[0].nrows();
     let mut matrix = Mat::<c64>::identity(size, size);
     for (share, phase) in shares.iter().zip(phases) {
-        let factor = phase - 1.0;
-        for j in 0..size {
-            for (out, &x) in column_mut(matrix.as_mut(), j).iter_mut().zip(column(share.as_ref(), j)) {
-                *out += factor * x;
-            }
-        }
+        add_multiple(&mut matrix, phase - 1.0, share);
     }
     matrix
 }

@@ -18,19 +18,14 @@ use super::{Torus, rounding};
 use crate::{
     Estimate, Result,
     engine::{Engine, GridRequest, PhaseGrid, Precision, at_a_time},
-    linalg::{Determinant, Hessenberg, Lu, add_real_part, column, column_mut},
+    linalg::{Determinant, Hessenberg, Lu, add_multiple, add_real_part},
     parallel::map_ordered,
     polynomial::generating_function::GeneratingFunction,
     watch::Step,
 };
 
-/// Nodes of a total from which on lines take less time. What precedes the nodes of a line costs as much as twelve
-/// determinants, or eight inverses, and half of the nodes are conjugates of others.
-const WORTHWHILE: usize = 24;
-const WORTHWHILE_FOR_INVERSES: usize = 16;
 /// Differences from LU that are accepted, in units of the rounding error that is expected of LU.
 const ACCEPTED: f64 = 4.0;
-
 /// Nodes of a line that one thread takes together: a fixed number, so that sums are the same for any number of threads.
 const PIECE: usize = 8;
 
@@ -66,8 +61,8 @@ pub(super) fn along_lines(
     request: GridRequest,
 ) -> Result<Option<AlongLines>> {
     let with_forms = request == GridRequest::Inverses;
-    let least = if with_forms { WORTHWHILE_FOR_INVERSES } else { WORTHWHILE };
-    let Some(reference) = torus.reference.filter(|&at| torus.sizes[at] >= least) else { return Ok(None) };
+    let is_long = |&reference: &usize| torus.sizes[reference] >= request.fewest_on_a_line();
+    let Some(reference) = torus.reference.filter(is_long) else { return Ok(None) };
     if engine.info().adapter.is_some() {
         return Ok(None);
     }
@@ -188,7 +183,7 @@ impl Expanded {
         let w = if mean.norm() > 0.0 { mean.conj() / mean.norm() } else { c64::new(1.0, 0.0) };
         let mut slope = Mat::<c64>::zeros(size, size);
         for (share, zeta) in function.shares.iter().zip(zeta) {
-            add(&mut slope, *zeta, share);
+            add_multiple(&mut slope, *zeta, share);
         }
         let around = Mat::from_fn(size, size, |i, j| base[(i, j)] + w * slope[(i, j)]);
         let lu = Lu::regular(&around);
@@ -212,7 +207,7 @@ impl Expanded {
             };
             let (determinant, inverse) = self.form.inverse(step, self.determinant);
             let value = determinant.value();
-            add(sum, own(place, extractors[place.node]) * place.w * value, &inverse);
+            add_multiple(sum, own(place, extractors[place.node]) * place.w * value, &inverse);
             own(place, value)
         };
         let values = places.iter().map(value).collect();
@@ -224,17 +219,6 @@ impl Expanded {
         let whole = &self.basis * matrix * self.basis.adjoint();
         // B is symmetric.
         self.lu.solve(whole.transpose().to_owned()).transpose().to_owned()
-    }
-}
-
-/// `sum` ← `sum` + c X.
-fn add<T: Copy + 'static>(sum: &mut Mat<c64>, c: c64, matrix: &Mat<T>)
-where
-    c64: std::ops::Mul<T, Output = c64>,
-{
-    for j in 0..matrix.ncols() {
-        let entries = column_mut(sum.as_mut(), j).iter_mut().zip(column(matrix.as_ref(), j));
-        entries.for_each(|(out, &x)| *out += c * x);
     }
 }
 

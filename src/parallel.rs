@@ -3,6 +3,8 @@
 //! Work is split into tasks by size, never by thread count, and results are returned in task order, so every sum and
 //! every subset is the same for any number of threads.
 
+use std::iter::Sum;
+
 /// Threads of the current pool.
 pub(crate) fn threads() -> usize {
     #[cfg(feature = "parallel")]
@@ -56,6 +58,13 @@ pub(crate) fn map_in_tasks<T: Send>(count: usize, each: impl Fn(usize) -> T + Sy
     const TASK: usize = 512;
     let task = |task: usize| (task * TASK..count.min((task + 1) * TASK)).map(&each).collect::<Vec<T>>();
     map_ordered(count.div_ceil(TASK), task).into_iter().flatten().collect()
+}
+
+/// The sum of `of(0), …, of(count − 1)`, block by block.
+pub(crate) fn sum_in_blocks<T: Send + Sum>(count: usize, of: impl Fn(usize) -> T + Sync + Send) -> T {
+    const BLOCK: usize = 1 << 16;
+    let sum = |block: usize| (block * BLOCK..count.min((block + 1) * BLOCK)).map(&of).sum::<T>();
+    map_ordered(count.div_ceil(BLOCK), sum).into_iter().sum()
 }
 
 /// Passes the results of `task(0), …, task(count − 1)` to `sink` in that order, with at most `wave` of them in memory.

@@ -2,12 +2,19 @@
 
 use prefetch_index::prefetch_index;
 
-use crate::linalg::power_of_two_near;
+use super::sweep::Sweep;
+use crate::{
+    linalg::power_of_two_near,
+    parallel::{map_ordered, map_ordered_mut, sum_in_blocks},
+};
 
 /// The relative margin above weights, for rounding in computations with them.
 const HEADROOM: f64 = 1e-9;
 /// About the number of shares of an average weight.
 const SHARES: f64 = (1_u64 << 30) as f64;
+
+/// Entries that a thread fills at a time, as a power of two.
+const LOG_BLOCK: u32 = 16;
 
 /// Draws items in proportion to weights, in O(1) each; 16 bytes per item.
 ///
@@ -19,16 +26,13 @@ const SHARES: f64 = (1_u64 << 30) as f64;
 /// memory.
 ///
 /// # Source
-/// Walker, *An efficient method for generating discrete random variables with general distributions* (1977);
-/// Hübschle-Schneider and Sanders, *Parallel weighted random sampling* (2022), for the construction in one sweep.
+/// Walker, *An efficient method for generating discrete random variables with general distributions* (1977).
 #[derive(Clone, Debug)]
 pub(crate) struct AliasTable {
     /// One entry per item, and a null entry, which is always rejected.
     entries: Vec<Entry>,
     /// Shares of an entry.
     capacity: u64,
-    /// Weight of a share, a power of two.
-    share: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,74 +44,45 @@ struct Entry {
     item: u32,
 }
 
+impl Entry {
+    /// The shares of the weight, rounded up.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2⁶³")]
+    fn shares(&self, share: f64) -> u64 {
+        (f64::from(self.weight) / share).ceil() as u64
+    }
+}
+
 impl AliasTable {
-    /// A table for `len` items, at most 2³²−1, with finite non-negative weights of a positive sum.
-    pub(crate) fn new(len: usize, weights: impl Iterator<Item = (u32, f64)>) -> Self {
-        let entry = |(item, weight)| Entry { own: 0, alias: 0, weight: round_up(weight), item };
-        let mut entries: Vec<Entry> = Vec::with_capacity(len + 1);
-        entries.extend(weights.map(entry));
-        let total: f64 = entries.iter().map(|entry| f64::from(entry.weight)).sum();
-        let share =
-            power_of_two_near(total / (SHARES * entries.len() as f64)).max(f64::from(f32::MIN_POSITIVE));
-        let mut shares = 0;
-        for entry in &mut entries {
-            let own = (f64::from(entry.weight) / share).ceil();
-            // Exact: from 2²⁴ shares on it is the weight itself, and below it has at most the digits of an f32.
-            #[expect(clippy::cast_possible_truncation, reason = "exact")]
-            let weight = (own * share) as f32;
-            entry.weight = weight;
-            shares += shares_of(weight, share);
-        }
-        entries.push(Entry { own: 0, alias: 0, weight: f32::INFINITY, item: 0 });
-        let capacity = shares.div_ceil(entries.len() as u64);
-        let mut table = Self { entries, capacity, share };
-        table.fill(table.capacity * table.entries.len() as u64 - shares);
-        table
+    /// A table for `len` items, at most 2³²−1: the item at every position and its weight, which is finite and not
+    /// negative. Their sum is positive.
+    pub(crate) fn new(len: usize, item: impl Fn(usize) -> (u32, f64) + Sync + Send) -> Self {
+        Self::in_blocks(len, item, LOG_BLOCK)
     }
 
-    /// Fills entries from left to right. Shares missing from an entry come from the current entry that overflows.
-    fn fill(&mut self, null: u64) {
-        let (capacity, share, last) = (self.capacity, self.share, self.entries.len() - 1);
-        let shares = |table: &Self, at: usize| {
-            if at == last { null } else { shares_of(table.entries[at].weight, share) }
-        };
-        let next = |table: &Self, from: usize, fits: bool| {
-            (from..=last).find(|&at| (shares(table, at) <= capacity) == fits)
-        };
-        let (mut light, mut heavy) = (next(self, 0, true), next(self, 0, false));
-        let mut left = heavy.map_or(0, |heavy| shares(self, heavy));
-        while let Some(donor) = heavy {
-            if left > capacity {
-                // One entry overflows, so another is not full.
-                let Some(receiver) = light else { unreachable!("entries hold all shares") };
-                let own = shares(self, receiver);
-                self.set(receiver, own, donor);
-                left -= capacity - own;
-                light = next(self, receiver + 1, true);
-            } else {
-                heavy = next(self, donor + 1, false);
-                match heavy {
-                    Some(other) => {
-                        self.set(donor, left, other);
-                        left = shares(self, other) - (capacity - left);
-                    }
-                    None => self.set(donor, left, donor),
-                }
+    fn in_blocks(len: usize, item: impl Fn(usize) -> (u32, f64) + Sync + Send, log_block: u32) -> Self {
+        let mut entries = map_ordered(len + 1, |at| {
+            let (item, weight) = if at < len { item(at) } else { (0, 0.0) };
+            Entry { own: 0, alias: 0, weight: round_up(weight), item }
+        });
+        let total = sum_in_blocks(entries.len(), |at| f64::from(entries[at].weight));
+        let share = power_of_two_near(total / (SHARES * len as f64)).max(f64::from(f32::MIN_POSITIVE));
+        let mut own = map_ordered(entries.len(), |at| entries[at].shares(share));
+        let shares = sum_in_blocks(own.len(), |at| own[at]);
+        let capacity = shares.div_ceil(own.len() as u64);
+        own[len] = capacity * own.len() as u64 - shares;
+        let sweep = Sweep::new(&own, capacity, log_block);
+        let filled = map_ordered(sweep.blocks(), |block| sweep.fill(block));
+        let blocks = entries.chunks_mut(1 << log_block).zip(own.chunks(1 << log_block)).zip(filled);
+        map_ordered_mut(blocks.collect(), |_, ((entries, own), filled)| {
+            for ((entry, own), [kept, alias]) in entries.iter_mut().zip(own).zip(filled) {
+                // Exact: from 2²⁴ shares on it is the weight itself, and below it has at most the digits of an f32.
+                #[expect(clippy::cast_possible_truncation, reason = "exact")]
+                let weight = (*own as f64 * share) as f32;
+                (entry.own, entry.alias, entry.weight) = (kept, alias, weight);
             }
-        }
-        // The remaining entries are full.
-        while let Some(full) = light {
-            self.set(full, capacity, full);
-            light = next(self, full + 1, true);
-        }
-    }
-
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "an entry holds about 2³⁰ shares, items are counted in 32 bits"
-    )]
-    fn set(&mut self, at: usize, own: u64, alias: usize) {
-        (self.entries[at].own, self.entries[at].alias) = (own as u32, alias as u32);
+        });
+        entries[len].weight = f32::INFINITY;
+        Self { entries, capacity }
     }
 
     /// Prefetches the entry of a random word.
@@ -196,15 +171,69 @@ fn round_up(x: f64) -> f32 {
     if f64::from(near) < x { near.next_up() } else { near }
 }
 
-/// A multiple of the share as a number of shares.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number below 2⁶³")]
-fn shares_of(weight: f32, share: f64) -> u64 {
-    (f64::from(weight) / share) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn table(weights: &[f64], log_block: u32) -> AliasTable {
+        AliasTable::in_blocks(weights.len(), |at| (u32::try_from(at).unwrap(), weights[at]), log_block)
+    }
+
+    /// The sweep as its source has it, with one donor after another.
+    fn swept(shares: &[u64], capacity: u64) -> Vec<[u64; 2]> {
+        let mut filled = vec![[0; 2]; shares.len()];
+        let next = |from: usize, is_light: bool| {
+            (from..shares.len()).find(|&at| (shares[at] <= capacity) == is_light)
+        };
+        let (mut light, mut heavy) = (next(0, true), next(0, false));
+        let mut left = heavy.map_or(0, |heavy| shares[heavy]);
+        while let Some(donor) = heavy {
+            if left > capacity {
+                let receiver = light.unwrap();
+                filled[receiver] = [shares[receiver], donor as u64];
+                left -= capacity - shares[receiver];
+                light = next(receiver + 1, true);
+            } else {
+                heavy = next(donor + 1, false);
+                filled[donor] = [left, heavy.unwrap_or(donor) as u64];
+                left = heavy.map_or(0, |other| shares[other] + left - capacity);
+            }
+        }
+        while let Some(full) = light {
+            filled[full] = [capacity, full as u64];
+            light = next(full + 1, true);
+        }
+        filled
+    }
+
+    #[test]
+    fn blocks_of_any_size_are_filled_as_in_one_sweep() {
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for len in (1..60).chain([200, 1000]) {
+            for kind in 0..4 {
+                let weights: Vec<f64> = (0..len)
+                    .map(|at| match kind {
+                        0 => 1.0 + random(3) as f64,
+                        1 => (random(1000) as f64).powi(4) + f64::from(u8::from(at == 0)),
+                        2 => f64::from(u8::from(at % 17 == 0)) + 1e-9,
+                        _ => f64::from(u8::from(at % 17 != 0)) + 1e-3,
+                    })
+                    .collect();
+                let one = table(&weights, LOG_BLOCK);
+                let own: Vec<u64> = one.shares();
+                let expected = swept(&own, one.capacity);
+                for log_block in [0, 1, 2, 5] {
+                    let table = table(&weights, log_block);
+                    let filled = table.entries.iter().map(|entry| [entry.own.into(), entry.alias.into()]);
+                    assert_eq!(filled.collect::<Vec<[u64; 2]>>(), expected, "{len} {kind} {log_block}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn draws_in_proportion_to_its_weights_exactly() {
@@ -222,15 +251,14 @@ mod tests {
             lumpy,
             vec![0.1; 77],
         ] {
-            let table = AliasTable::new(weights.len(), (0..).zip(weights.iter().copied()));
+            let table = table(&weights, LOG_BLOCK);
             let shares = table.shares();
+            let (position, &some) = (0..).zip(&shares).max_by_key(|(_, shares)| **shares).unwrap();
+            let share = f64::from(table.weight(position)) / some as f64;
             for ((position, &weight), &shares) in (0..).zip(&weights).zip(&shares) {
                 let stored = f64::from(table.weight(position));
-                assert!(
-                    stored >= weight && stored <= weight * (1.0 + 2e-7) + table.share,
-                    "{stored} {weight}"
-                );
-                assert_eq!((shares as f64 * table.share).to_bits(), stored.to_bits());
+                assert!(stored >= weight && stored <= weight * (1.0 + 2e-7) + share, "{stored} {weight}");
+                assert_eq!((shares as f64 * share).to_bits(), stored.to_bits());
                 assert_eq!(table.item(position), position);
             }
             // The null entry has less than one share, of a mean share of 2⁻²⁹ at most.

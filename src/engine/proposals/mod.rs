@@ -6,6 +6,7 @@
 
 pub(crate) mod alias;
 mod philox;
+mod sweep;
 mod words;
 
 use std::fmt;

@@ -52,8 +52,7 @@ impl CandidateDistribution {
         let mean = likely.iter().sum::<f64>() / likely.len() as f64;
         let share = if mean > 0.0 { (1.0 - UNIFORM) / mean } else { 0.0 };
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let weighted = items.iter().zip(likely).map(|(item, p)| (item as u32, share * p + UNIFORM));
-        let table = AliasTable::new(items.len(), weighted);
+        let table = AliasTable::new(items.len(), |at| (items.at(at) as u32, share * likely[at] + UNIFORM));
         Self { table }
     }
 

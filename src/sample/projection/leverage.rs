@@ -76,9 +76,6 @@ impl LeverageTrials {
         leverages: Vec<f64>,
     ) -> Self {
         let total = leverages.iter().sum();
-        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let weighted = rows.iter().zip(leverages).map(|((item, _), leverage)| (item as u32, leverage));
-        let trials = AliasTable::new(rows.len(), weighted);
         let mut groups = Vec::with_capacity(rows.groups().len());
         let mut start = 0;
         for group in rows.groups() {
@@ -87,6 +84,12 @@ impl LeverageTrials {
             let len = group.items.len() as u32;
             start += len;
         }
+        let trials = AliasTable::new(rows.len(), |at| {
+            let group = groups.partition_point(|&start| start as usize <= at) - 1;
+            let item = rows.groups()[group].items.at(at - groups[group] as usize);
+            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+            (item as u32, leverages[at])
+        });
         let row_weights =
             rows.groups().iter().zip(weights).map(|(group, weight)| group.scale * weight).collect();
         Self { features: features.clone(), trials, groups, row_weights, whitener, total }

@@ -1,7 +1,11 @@
 //! Items drawn in proportion to weights of any magnitude.
 
 use crate::{
-    Error, Result, engine::proposals::alias::AliasTable, estimate::REFUSED, linalg::power_of_two_near,
+    Error, Result,
+    engine::{Items, proposals::alias::AliasTable},
+    estimate::REFUSED,
+    linalg::power_of_two_near,
+    parallel::sum_in_blocks,
 };
 
 /// An alias table of weights that are scaled to be near 1 for f32.
@@ -18,21 +22,19 @@ impl ItemTable {
     ///
     /// # Errors
     /// [`Error::IllConditioned`] if a weight overflows.
-    pub(super) fn new(
-        len: usize,
-        items: impl Iterator<Item = u32>,
-        weights: impl Iterator<Item = f64> + Clone,
-    ) -> Result<Self> {
-        let largest = weights.clone().take(len).fold(0.0, f64::max);
+    pub(super) fn new(items: Items<'_>, weights: &[f64]) -> Result<Self> {
+        let largest = weights.iter().copied().fold(0.0, f64::max);
         if !largest.is_finite() {
             return Err(Error::IllConditioned { deviation: 1.0, tolerance: REFUSED });
         }
         let underflow = largest < f64::MIN_POSITIVE;
         let scale = if underflow { f64::MIN_POSITIVE } else { power_of_two_near(largest) };
-        let scaled = weights.map(|weight| if underflow { 1.0 } else { weight / scale });
-        let table = AliasTable::new(len, items.zip(scaled));
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let total = (0..len as u32).map(|position| f64::from(table.weight(position))).sum::<f64>() * scale;
+        let table = AliasTable::new(weights.len(), |at| {
+            (items.at(at) as u32, if underflow { 1.0 } else { weights[at] / scale })
+        });
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let total = scale * sum_in_blocks(weights.len(), |at| f64::from(table.weight(at as u32)));
         Ok(Self { table, scale, total })
     }
 

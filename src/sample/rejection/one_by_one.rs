@@ -127,12 +127,12 @@ mod tests {
     };
 
     use super::*;
+    use crate::engine::Items;
 
     #[test]
     fn a_watch_ends_trials_and_the_reading_of_a_table() {
         let items = 2000;
-        let table =
-            ItemTable::new(items as usize, 0..items, std::iter::repeat_n(1.0, items as usize)).unwrap();
+        let table = ItemTable::new(Items::All(items), &vec![1.0; items]).unwrap();
         for (last, is_read) in [(10, false), (NUMBERED_TRIALS + 10, true)] {
             let stop = Arc::new(AtomicBool::new(false));
             let watch = Watch::default().stopped_by(&stop);

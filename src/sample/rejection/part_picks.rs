@@ -88,9 +88,7 @@ impl PartPicks {
             thinning.apply(row, along);
             crate::linalg::kernels::dot(row, row)
         });
-        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let items = items.iter().map(|item| item as u32);
-        let table = ItemTable::new(squares.len(), items, squares.iter().copied())?;
+        let table = ItemTable::new(items, &squares)?;
         let log_products = running_sums(prediction.beta.iter().map(|beta| beta.ln()));
         Ok(Self { table, thinning, log_products, acceptance: prediction.acceptance })
     }

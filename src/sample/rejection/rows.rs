@@ -150,11 +150,8 @@ impl WhitenedRows {
         for group in rows.groups() {
             starts.push(start);
             let len = group.items.len();
-            let own = squares[start..start + len].iter().copied();
+            tables.push(ItemTable::new(group.items, &squares[start..start + len])?);
             start += len;
-            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-            let items = group.items.iter().map(|item| item as u32);
-            tables.push(ItemTable::new(len, items, own)?);
         }
         let weights = rows.groups().iter().zip(&roots).map(|(group, root)| group.scale * root).collect();
         Ok(Self { features: features.clone(), weights, rank, source, tables, starts, units: Vec::new() })

@@ -127,8 +127,10 @@ def laws():
     yield f"sample {ROWS} --quota 2,2,2 --method mcmc --samples 40 --thin auto --similarity rbf"
     for way in ["--represent parts", "--represent all --representation 2", "--represent parts --similarity rbf",
                 "--represent parts --represent-excluded no --exclude 4,5"]:
-        for command in ["sample --samples 3 --explained", "map --time-limit 0", "infer --sets sets.json", "map --solver exact"]:
+        for command in ["sample --samples 3 --explained", "map --time-limit 0 --explained", "infer --sets sets.json", "map --solver exact"]:
             yield f"{command} {ROWS} --quota 1,1,1 {way}"
+        yield f"counts {ROWS} --k 3 {way}"
+    yield f"infer {ROWS} --quota 2,2,2 --within 0.05 --confidence 0.9"
     for way in ["--similarity cosine", "--coverage all", "--similarity rbf --scores scores.npy", "--candidates 5 --exclude 4,5"]:
         yield f"map {ROWS} --quota 2,1,2 --solver coverage --time-limit 0 {way}"
     yield f"sample {ROWS} --quota 2,2,2 --method mcmc --samples 40 --scores scores.npy --ridge 1"
@@ -261,6 +263,7 @@ def digits():
     for part in ["yale", "corel", "map-debates"]:
         yield f"reproduce {part} --out {{out}} --instances 1 --seed 3 --quiet --engine cpu --precision f64 --threads 1"
     yield "bench --items 300 --dims 8 --k 4 --parts 2 --csv {out}.csv --plot {out}.svg --quiet --precision auto"
+    yield "bench --items 300 --dims 8 --k 4 --task norms --values f16 --repeat 1 --adapter nothing --quiet"
 
 
 def texts():

@@ -33,7 +33,7 @@ fn main(
       let factor = row_factor(tile, at);
       var sum = ZERO;
       for (var quad = lane; quad < quads; quad += LANES) {
-        sum += dot(factor * stored_quad(start + quad), directions[q + quad]);
+        sum += dot(term(start + quad, factor), directions[q + quad]);
       }
       sh_partial[at * PITCH + lane] = sum;
     }
@@ -43,7 +43,7 @@ fn main(
   if is_open && thread < tile.rows {
     gain = counted(gains[tile.start + thread]);
     if update && gain > LOWEST {
-      let along = row_sum(thread);
+      let along = last_factor(tile, thread) * row_sum(thread);
       gain = counted(gain - along * along);
       gains[tile.start + thread] = gain;
     }

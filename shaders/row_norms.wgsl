@@ -21,7 +21,7 @@ fn main(
       let start = row_start(tile, at);
       let factor = row_factor(tile, at);
       for (var quad = lane; quad < parameters.quads; quad += LANES) {
-        let x = factor * stored_quad(start + quad);
+        let x = term(start + quad, factor);
         sum += dot(x, x);
       }
     }
@@ -29,6 +29,8 @@ fn main(
   }
   workgroupBarrier();
   if thread < tile.rows {
-    norms[tile.start + thread] = row_sum(thread);
+    let factor = last_factor(tile, thread);
+    let sum = row_sum(thread);
+    norms[tile.start + thread] = factor * (factor * sum);
   }
 }

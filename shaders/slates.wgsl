@@ -39,7 +39,7 @@ fn pass_over(thread: u32, tile: Tile, direction: u32) {
       let factor = row_factor(tile, at);
       var sum = ZERO;
       for (var quad = lane; quad < parameters.quads; quad += LANES) {
-        let values = factor * stored_quad(start + quad);
+        let values = term(start + quad, factor);
         var other = values;
         if direction != NONE {
           other = directions[direction + quad];
@@ -50,10 +50,12 @@ fn pass_over(thread: u32, tile: Tile, direction: u32) {
     }
     workgroupBarrier();
     if first + thread < end {
-      let sum = row_sum(thread);
+      let factor = last_factor(tile, first + thread);
+      let sum = factor * row_sum(thread);
       let own = tile.start + first + thread;
       if direction == NONE {
-        gains[own] = vec2<real>(counted(sum), counted(sum));
+        let length = counted(factor * sum);
+        gains[own] = vec2<real>(length, length);
       } else if gains[own].x > LOWEST {
         gains[own].x = counted(gains[own].x - sum * sum);
       }

@@ -36,7 +36,7 @@ fn products(tile: Tile, thread: u32) {
     var c = ZERO;
     var g = ZERO;
     for (var quad = lane; quad < quads; quad += LANES) {
-      let x = factor * stored_quad(start + quad);
+      let x = term(start + quad, factor);
       c += dot(x, swap[quad]);
       g += dot(x, swap[quads + quad]);
     }
@@ -74,6 +74,9 @@ fn main(
         c += sh_leaving[thread * PITCH + lane];
         g += sh_entering[thread * PITCH + lane];
       }
+      let factor = last_factor(tile, thread);
+      c *= factor;
+      g *= factor;
       let change = swap[numbers + p.most];
       if d > LOWEST {
         d = counted(d + change.x * c * c - change.y * g * g);

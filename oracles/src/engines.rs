@@ -108,7 +108,8 @@ pub type Test = fn(&Tested);
 /// and not.
 #[track_caller]
 pub fn assert_noticed(faults: &[(Fault, Test)]) {
-    assert_noticed_on(&[GpuOptions::default(), GpuOptions::default().with_largest_binding(CHUNK)], faults);
+    let single = GpuOptions::default().with_precision(Precision::F32);
+    assert_noticed_on(&[single.clone(), single.with_largest_binding(CHUNK)], faults);
 }
 
 /// The same with these options.
@@ -116,7 +117,7 @@ pub fn assert_noticed(faults: &[(Fault, Test)]) {
 pub fn assert_noticed_on(options: &[GpuOptions], faults: &[(Fault, Test)]) {
     for &((verb, from, to), test) in faults {
         for options in options {
-            let options = options.clone().with_precision(Precision::F32).with_patch(verb, from, to);
+            let options = options.clone().with_patch(verb, from, to);
             let Some(gpu) = open(&options, "planted faults") else { return };
             let faulty = tested(&gpu, 85);
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&faulty)));

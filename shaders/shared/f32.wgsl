@@ -2,6 +2,7 @@
 alias real = f32;
 alias real4 = vec4<f32>;
 alias complex = vec2<f32>;
+const IS_DOUBLE: bool = false;
 const ZERO: real = 0.0f;
 const ONE: real = 1.0f;
 // Stand for infinity, which has no literal; finite values are smaller.

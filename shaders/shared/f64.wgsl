@@ -2,6 +2,7 @@
 alias real = f64;
 alias real4 = vec4<f64>;
 alias complex = vec2<f64>;
+const IS_DOUBLE: bool = true;
 const ZERO: real = 0.0lf;
 const ONE: real = 1.0lf;
 // Stand for infinity, which has no literal; finite values are smaller.
@@ -19,10 +20,15 @@ fn kept(x: real4, zero: u32) -> real4 {
   return x;
 }
 
-// The same numbers. By their bits where they are below the normal range, which devices may take for zero.
+// The same numbers. By their bits where they are below the normal range, which devices may take for zero: a branch, as
+// most cards have few units for double precision.
 fn of_single(x: vec4<f32>) -> real4 {
   let bits = bitcast<vec4<u32>>(x);
-  let magnitude = real4(bits & vec4<u32>(0x7fffffu)) * 1.401298464324817e-45lf;
-  let small = select(magnitude, -magnitude, (bits & vec4<u32>(0x80000000u)) != vec4<u32>(0u));
-  return select(real4(x), small, (bits & vec4<u32>(0x7f800000u)) == vec4<u32>(0u));
+  let size = bits & vec4<u32>(0x7fffffffu);
+  if all(size - vec4<u32>(1u) >= vec4<u32>(0x7fffffu)) {
+    return real4(x);
+  }
+  let magnitude = real4(size & vec4<u32>(0x7fffffu)) * 1.401298464324817e-45lf;
+  let small = select(magnitude, -magnitude, size != bits);
+  return select(real4(x), small, size < vec4<u32>(0x800000u));
 }

@@ -1,6 +1,8 @@
 // Rows of values in half precision, four by four.
 @group(0) @binding(1) var<storage, read> rows: array<vec2<u32>>;
 
+const FACTOR_LAST: bool = IS_DOUBLE;
+
 // By their bits, since devices may take numbers below the normal range for zero: 2⁻²⁴ times an integer.
 fn widened(bits: vec4<u32>) -> vec4<f32> {
   let size = bits & vec4<u32>(0x7fffu);

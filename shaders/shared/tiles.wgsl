@@ -39,3 +39,19 @@ fn row_factor(tile: Tile, at: u32) -> real {
   return factors[tile.group];
 }
 
+// Values of a row for a sum: times the row's factor, unless that follows the sum. So it does where sums are wider than rows,
+// whose squares neither over- nor underflow then.
+fn term(at: u32, factor: real) -> real4 {
+  if FACTOR_LAST {
+    return stored_quad(at);
+  }
+  return factor * stored_quad(at);
+}
+
+// What a sum of terms of a row is multiplied by.
+fn last_factor(tile: Tile, at: u32) -> real {
+  if FACTOR_LAST {
+    return row_factor(tile, at);
+  }
+  return ONE;
+}

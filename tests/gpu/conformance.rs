@@ -10,7 +10,11 @@ use oracles::{
 };
 use partition_dpp::{
     Features,
-    engine::low_level::{Items, RowMap, Rows, Verbs},
+    engine::{
+        Precision,
+        gpu::GpuOptions,
+        low_level::{Items, RowMap, Rows, Verbs},
+    },
 };
 
 /// Rows and features: one, odd, and around tiles (256), blocks (64), groups of four and steps (16).
@@ -288,14 +292,34 @@ fn planted_faults_are_noticed() {
     ]);
 }
 
+/// Rows narrower than sums are multiplied by their factors last.
+#[test]
+fn planted_faults_in_double_precision_are_noticed() {
+    let double = engines::gpu(Precision::F64).map(|_| GpuOptions::default().with_precision(Precision::F64));
+    engines::assert_noticed_on(
+        double.as_slice(),
+        &[
+            (("row_norms", "= factor * (factor *", "= (factor *"), row_norms as engines::Test),
+            (("row_norms", "return row_factor(tile, at);", "return ONE;"), row_norms),
+            (("row_norms", "1.401298464324817e-45lf", "1.5e-45lf"), row_norms),
+            (("row_forms", "size != bits", "size == bits"), row_forms),
+            (
+                ("gain_update", "last_factor(tile, thread) * row_sum", "row_sum"),
+                crate::conformance_gains::gain_update,
+            ),
+            (("swap_gains", "g *= factor;", ""), crate::conformance_tables::swap_table_and_gains),
+        ],
+    );
+}
+
 #[test]
 fn a_skipped_chunk_is_noticed() {
     // In chunks, 4097 rows of 13 values are four chunks of 1024 rows and one more row.
     let skip =
         "if parameters.tiles == 4u && parameters.quads == 4u { norms[tile.start + thread] = ZERO; return; }
   let lane = ";
-    let options = partition_dpp::engine::gpu::GpuOptions::default()
-        .with_precision(partition_dpp::engine::Precision::F32)
+    let options = GpuOptions::default()
+        .with_precision(Precision::F32)
         .with_largest_binding(1 << 16)
         .with_patch("row_norms", "let lane = ", skip);
     let Some(gpu) = engines::open(&options, "a skipped chunk") else { return };
@@ -326,7 +350,7 @@ fn a_dispatch_that_starts_anew_is_noticed() {
 #[test]
 fn work_is_cut_into_dispatches() {
     let Some(short) = engines::open(&engines::short_dispatches(), "graphics device") else { return };
-    let Some(whole) = engines::gpu(partition_dpp::engine::Precision::F32) else { return };
+    let Some(whole) = engines::gpu(Precision::F32) else { return };
     let features = features(4097, 13);
     let rows = Rows::scaled(&features, vec![Items::All(4097)]);
     // Tiles of 256 rows.

@@ -264,7 +264,9 @@ fn planted_faults_are_noticed() {
         (("row_forms", "dot(e.r1, e.r1)", "dot(e.r1, e.r2)"), entrants),
     ]);
     engines::assert_noticed_on(
-        &[partition_dpp::engine::gpu::GpuOptions::default().with_largest_binding(engines::CHUNK)],
+        &[partition_dpp::engine::gpu::GpuOptions::default()
+            .with_precision(Precision::F32)
+            .with_largest_binding(engines::CHUNK)],
         &[(("entrants", "(p.first_tile + number)", "number"), entrants)],
     );
 }

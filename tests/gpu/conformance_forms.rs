@@ -286,7 +286,10 @@ fn planted_faults_are_noticed() {
     ]);
     // Sums that begin anew with every chunk.
     engines::assert_noticed_on(
-        &[GpuOptions::default().with_largest_binding(CHUNK), short_dispatches()],
+        &[
+            GpuOptions::default().with_precision(Precision::F32).with_largest_binding(CHUNK),
+            short_dispatches(),
+        ],
         &[(("grid_forms", "p.earlier != 0u", "p.earlier > 1u"), grid_forms)],
     );
 }

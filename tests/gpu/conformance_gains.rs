@@ -14,7 +14,7 @@ use partition_dpp::{
 use crate::conformance::{each_rows, norm, scaled};
 
 /// Gains after the directions, of groups that are open; removed rows are −∞.
-fn gain_update(tested: &Tested) {
+pub(crate) fn gain_update(tested: &Tested) {
     each_rows(|rows, what| {
         let dims = rows.features().dims();
         let own = scaled(rows);

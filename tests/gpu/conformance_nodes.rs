@@ -13,6 +13,7 @@ use oracles::{
 use partition_dpp::{
     Features,
     engine::{
+        Precision,
         gpu::GpuOptions,
         low_level::{Items, NodeChoice, NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, Soundness},
     },
@@ -270,7 +271,7 @@ fn planted_faults_are_noticed() {
         (("choose_tile", "left -= weight", "left += weight"), choices_by_nodes),
         (("choose_row", "passed(found[2])", "passed(found[1])"), choices_by_nodes),
     ]); // What only matters where bindings are cut.
-    let cut = [GpuOptions::default().with_largest_binding(engines::CHUNK)];
+    let cut = [GpuOptions::default().with_precision(Precision::F32).with_largest_binding(engines::CHUNK)];
     engines::assert_noticed_on(
         &cut,
         &[

@@ -172,7 +172,7 @@ fn exchange(tested: &Tested, features: Features, slots: [usize; 3]) {
     exchange.check(tested, &*table, &found, true, &format!("{what}, updated"));
 }
 
-fn swap_table_and_gains(tested: &Tested) {
+pub(crate) fn swap_table_and_gains(tested: &Tested) {
     for (items, dims) in [(3, 1), (12, 5), (190, 63), (769, 64), (800, 17), (6000, 9), (200, 257)] {
         let values = normals(items * dims, 3);
         for slots in [[3, 1, 0], [64, 65, 2], [1, 0, 17]] {

@@ -11,7 +11,7 @@ use std::{
 
 use wgpu::BufferUsages;
 
-use super::{context::Context, submissions::Work};
+use super::{context::Context, recording::Work};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 /// The most bytes of buffers kept for reuse.
@@ -97,7 +97,7 @@ impl Pool {
         self.free.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn take(&self, device: &wgpu::Device, usage: BufferUsages, bytes: u64) -> Lease {
+    pub(super) fn take(&self, device: &wgpu::Device, usage: BufferUsages, bytes: u64) -> Lease {
         let size = bytes.max(1).next_multiple_of(GRAIN);
         self.last_request.store(size, Ordering::Relaxed);
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,18 +127,6 @@ impl Context {
     /// A buffer for this many values.
     pub(super) fn reals(&self, count: usize) -> Lease {
         self.storage((count * size_of(self.precision)) as u64)
-    }
-
-    /// The parameters of a dispatch.
-    pub(super) fn uniform(&self, words: &[u32]) -> Lease {
-        let mut words = words.to_vec();
-        // Uniform structures are a whole number of vectors.
-        words.resize(words.len().next_multiple_of(4), 0);
-        let usage = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
-        let bytes = bytemuck::cast_slice(&words);
-        let buffer = self.pool.take(&self.device, usage, bytes.len() as u64);
-        self.send_bytes(&buffer, 0, bytes);
-        buffer
     }
 
     /// Writes values at an offset of a buffer in the device's precision, −∞ as the number that stands for it.
@@ -218,7 +206,7 @@ impl Context {
         let mut at = 0;
         for &(buffer, offset, len) in &parts {
             if len > 0 {
-                work.encoder.copy_buffer_to_buffer(buffer, offset, &staging, at, len);
+                work.encoder().copy_buffer_to_buffer(buffer, offset, &staging, at, len);
             }
             at += len;
         }

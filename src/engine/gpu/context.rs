@@ -9,13 +9,12 @@ use super::{
     arithmetic,
     buffers::{Pool, size_of},
     options::{GpuOptions, Patch, interface},
-    pace::{Load, Pace, Run},
-    shaders::{Pipelines, SHADERS, Shader, Variant},
-    submissions::{Submissions, Work, one_line},
+    pace::Pace,
+    shaders::{Pipelines, SHADERS, Shader},
+    submissions::{Submissions, one_line},
     traffic::Counters,
     trusted::Checks,
     witness::Witness,
-    words,
 };
 use crate::{
     Error, Result,
@@ -42,14 +41,16 @@ pub(super) struct Context {
     pub(super) submissions: Submissions,
     pub(super) counters: Counters,
     /// The most workgroups along a dimension of a dispatch.
-    most_groups: u32,
+    pub(super) most_groups: u32,
+    /// What offsets of parameters are multiples of.
+    pub(super) alignment: usize,
     info: EngineInfo,
-    pipelines: Pipelines,
+    pub(super) pipelines: Pipelines,
     /// The reason why the device is lost, if it is.
     lost: Arc<Mutex<Option<String>>>,
     /// Whether the device may still run commands that are no longer awaited.
     given_up: AtomicBool,
-    dispatches: [AtomicU64; SHADERS],
+    pub(super) dispatches: [AtomicU64; SHADERS],
 }
 
 impl Context {
@@ -118,6 +119,7 @@ impl Context {
             submissions: Submissions::new(options.time_limit()),
             counters: Counters::default(),
             most_groups: limits.max_compute_workgroups_per_dimension,
+            alignment: limits.min_uniform_buffer_offset_alignment as usize,
             info: EngineInfo { name: interface(info.backend), adapter: Some(info.name.clone()), precision },
             pipelines: Pipelines::default(),
             lost: Arc::default(),
@@ -203,58 +205,6 @@ impl Context {
     pub(super) fn give_up(&self, reason: &str) {
         self.lose(reason);
         self.given_up.store(true, Ordering::Relaxed);
-    }
-
-    /// Records a load of a shader, in as many dispatches as it needs. Binding 0 holds the parameters, the first of
-    /// which is the number of workgroups before the dispatch; the other bindings follow.
-    pub(super) fn dispatch(
-        &self,
-        work: &mut Work,
-        shader: impl Into<Variant>,
-        parameters: &[u32],
-        bindings: &[wgpu::BindingResource<'_>],
-        load: Load,
-    ) -> Result<()> {
-        let variant = shader.into();
-        for run in self.pace.runs(load, self.most_groups) {
-            self.make_room(work, self.pace.seconds(Load { groups: run.groups(), ..load }))?;
-            self.record(work, variant, parameters, bindings, run)?;
-        }
-        Ok(())
-    }
-
-    fn record(
-        &self,
-        work: &mut Work,
-        variant: Variant,
-        parameters: &[u32],
-        bindings: &[wgpu::BindingResource<'_>],
-        run: Run,
-    ) -> Result<()> {
-        let pipeline = self.pipelines.get(self, variant)?;
-        let shader = variant.shader;
-        let parameters = work.hold(self.uniform(&[&[words(run.start)], parameters].concat()));
-        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: parameters.as_entire_binding() }];
-        entries.extend(
-            (1..)
-                .zip(bindings)
-                .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() }),
-        );
-        entries.extend(self.witness.as_ref().map(Witness::entry));
-        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some(shader.label()),
-            layout: &pipeline.get_bind_group_layout(0),
-            entries: &entries,
-        });
-        let mut pass = work.encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some(shader.label()),
-            timestamp_writes: None,
-        });
-        pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(run.x, run.y, 1);
-        self.dispatches[shader as usize].fetch_add(1, Ordering::Relaxed);
-        Ok(())
     }
 }
 

@@ -7,11 +7,11 @@ use super::{
     context::Context,
     pace::Load,
     range::QUAD,
+    recording::Work,
     resident::{BLOCK, TILE},
     row_factors::Scaling,
     shaders::{Shader, Variant},
     stored::Stored,
-    submissions::Work,
     words,
 };
 use crate::{

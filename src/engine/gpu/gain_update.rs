@@ -10,9 +10,9 @@ use super::{
     leaders::{Leaders, Leading},
     map_rows::{LoadedChunk, PerRow},
     range::{Padded, QUAD},
+    recording::Work,
     row_norms::Norms,
     shaders::Shader,
-    submissions::Work,
     words,
 };
 use crate::{

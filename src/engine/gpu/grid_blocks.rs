@@ -12,8 +12,8 @@ use super::{
         upload_phases, upload_shares,
     },
     pace::Load,
+    recording::Work,
     shaders::Shader,
-    submissions::Work,
     words,
 };
 use crate::{

@@ -9,8 +9,8 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     pace::Load,
+    recording::Work,
     shaders::Shader,
-    submissions::Work,
     words,
 };
 use crate::{

@@ -14,8 +14,8 @@ use super::{
     },
     pace::Load,
     range::{QUAD, unit_of},
+    recording::Work,
     shaders::Shader,
-    submissions::Work,
     words,
 };
 use crate::{

@@ -11,9 +11,9 @@ use super::{
     part_trials::PartTrials,
     proposals::{LARGEST, OVERHEAD, TURNS, WHAT, found, unit, upload_words},
     range::QUAD,
+    recording::Work,
     shaders::Shader,
     stored::Stored,
-    submissions::Work,
     words,
 };
 use crate::{

@@ -5,9 +5,9 @@ use super::{
     context::Context,
     device_rows::DeviceRows,
     pace::Load,
+    recording::Work,
     resident::TILE,
     shaders::Shader,
-    submissions::Work,
     words,
 };
 use crate::Result;

@@ -6,8 +6,8 @@ use super::{
     context::Context,
     device_rows::{DeviceRows, RowChunk, Tile},
     pace::Load,
+    recording::Work,
     shaders::Shader,
-    submissions::Work,
 };
 use crate::{Result, engine::Rows, parallel::map_ordered_mut};
 

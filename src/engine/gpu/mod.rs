@@ -28,6 +28,7 @@ mod proposals;
 mod range;
 mod rates;
 mod read_rate;
+mod recording;
 mod resident;
 mod row_factors;
 mod row_forms;

@@ -12,8 +12,8 @@ use super::{
     grid_determinants::{upload_phases, upload_shares},
     node_table_passes::Scratch,
     range::{QUAD, unit_of},
+    recording::Work,
     resident::TILE,
-    submissions::Work,
 };
 use crate::{
     Error, Result,
@@ -221,7 +221,7 @@ impl NodeTable for DeviceNodes {
                 let copies = shared.chunks.iter().zip(&self.weights.chunks).zip(&self.plan.rows.chunks);
                 for ((from, to), rows) in copies {
                     let bytes = (rows.len * size_of(context.precision)) as u64;
-                    work.encoder.copy_buffer_to_buffer(from, 0, to, 0, bytes);
+                    work.encoder().copy_buffer_to_buffer(from, 0, to, 0, bytes);
                 }
                 context.submit(work)?;
             }
@@ -357,8 +357,8 @@ impl DeviceNodes {
         let (size, width) = (self.plan.size, 2 * size_of(context.precision));
         for (from, to) in shared.iter().zip(&*self.nodes) {
             let (matrices, values) = (from.count * size * size * width, from.count * width);
-            work.encoder.copy_buffer_to_buffer(&from.matrices, 0, &to.matrices, 0, matrices as u64);
-            work.encoder.copy_buffer_to_buffer(&from.values, 0, &to.values, 0, values as u64);
+            work.encoder().copy_buffer_to_buffer(&from.matrices, 0, &to.matrices, 0, matrices as u64);
+            work.encoder().copy_buffer_to_buffer(&from.values, 0, &to.values, 0, values as u64);
         }
     }
 

@@ -8,9 +8,9 @@ use super::{
     node_table::{DeviceNodes, Grid, NodeChunk, Plan, Step},
     pace::Load,
     range::QUAD,
+    recording::Work,
     resident::{BLOCK, TILE},
     shaders::Shader,
-    submissions::Work,
     words,
 };
 use crate::{Result, engine::GridRequest};
@@ -53,8 +53,8 @@ impl Scratch {
 
     /// Not every number is written in every choice.
     pub(super) fn clear(&self, work: &mut Work) {
-        work.encoder.clear_buffer(&self.found, 0, None);
-        work.encoder.clear_buffer(&self.marks, 0, None);
+        work.encoder().clear_buffer(&self.found, 0, None);
+        work.encoder().clear_buffer(&self.marks, 0, None);
     }
 }
 

@@ -12,9 +12,9 @@ use super::{
     map_rows::{LoadedChunk, PerRow},
     pace::Load,
     range::QUAD,
+    recording::Work,
     resident::{BLOCK, TILE},
     shaders::{RowType, Shader},
-    submissions::Work,
     whiten_rows::Images,
     words,
 };

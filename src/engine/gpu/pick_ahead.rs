@@ -7,9 +7,9 @@ use super::{
     map_rows::LoadedChunk,
     pace::Load,
     range::QUAD,
+    recording::Work,
     resident::TILE,
     shaders::Shader,
-    submissions::Work,
     words,
 };
 use crate::{

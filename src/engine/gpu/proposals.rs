@@ -6,9 +6,9 @@ use super::{
     context::Context,
     item_proposals::DeviceItems,
     pace::Load,
+    recording::Work,
     sequential_draws::DeviceDraws,
     shaders::Shader,
-    submissions::Work,
     words,
 };
 use crate::{
@@ -182,7 +182,7 @@ pub(super) fn found(
         let bytes = 4 * (1 + u64::from(slots) * (shape.size as u64 + 1));
         let found = context.storage(bytes);
         let mut work = context.work(WHAT);
-        work.encoder.clear_buffer(&found, 0, Some(4));
+        work.encoder().clear_buffer(&found, 0, Some(4));
         dispatch(&mut work, &found, slots)?;
         context.downloaded(work, &[(&found, 0, bytes)], |read| {
             let mut numbers = read[0].as_chunks().0.iter().map(|bytes| u32::from_ne_bytes(*bytes));

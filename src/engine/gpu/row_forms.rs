@@ -9,9 +9,9 @@ use super::{
     map_rows::{LoadedChunk, PerRow},
     pace::Load,
     range::{QUAD, push_factor, unit_of_matrix},
+    recording::Work,
     resident::BLOCK,
     shaders::Shader,
-    submissions::Work,
     words,
 };
 use crate::{Result, engine::Rows};

@@ -5,8 +5,8 @@ use super::{
     buffers::Lease,
     context::Context,
     map_rows::{LoadedChunk, PerRow},
+    recording::Work,
     shaders::Shader,
-    submissions::Work,
 };
 use crate::{Result, engine::Rows};
 

@@ -255,7 +255,14 @@ impl Variant {
 
 /// Pipelines, built on first use.
 #[derive(Debug)]
-pub(super) struct Pipelines([[OnceLock<wgpu::ComputePipeline>; ROW_TYPES]; SHADERS]);
+pub(super) struct Pipelines([[OnceLock<Pipeline>; ROW_TYPES]; SHADERS]);
+
+/// A shader that is ready to run, and its bindings.
+#[derive(Debug)]
+pub(super) struct Pipeline {
+    pub(super) pipeline: wgpu::ComputePipeline,
+    pub(super) layout: wgpu::BindGroupLayout,
+}
 
 impl Default for Pipelines {
     fn default() -> Self {
@@ -267,7 +274,7 @@ impl Pipelines {
     /// # Errors
     /// [`DeviceProblem::Limit`] if the shader needs more shared memory than the device has, since drivers may not
     /// report it.
-    pub(super) fn get(&self, context: &Context, variant: Variant) -> Result<&wgpu::ComputePipeline> {
+    pub(super) fn get(&self, context: &Context, variant: Variant) -> Result<&Pipeline> {
         let (needed, limit) = (variant.shader.workgroup_memory(context.precision), context.workgroup_memory);
         if needed > limit {
             return Err(Error::Device(DeviceProblem::Limit {
@@ -281,7 +288,27 @@ impl Pipelines {
     }
 }
 
-fn build(context: &Context, variant: Variant) -> wgpu::ComputePipeline {
+/// The bindings that a source declares. Parameters are found at an offset of their buffer.
+fn layout(device: &wgpu::Device, source: &str) -> wgpu::BindGroupLayout {
+    let entry = |declared: &str| {
+        let (binding, declared) = declared.split_once(';')?.0.split_once(')')?;
+        let has_dynamic_offset = declared.contains("var<uniform>");
+        let ty = match has_dynamic_offset {
+            true => wgpu::BufferBindingType::Uniform,
+            false => wgpu::BufferBindingType::Storage { read_only: !declared.contains("read_write") },
+        };
+        Some(wgpu::BindGroupLayoutEntry {
+            binding: binding.parse().ok()?,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
+            count: None,
+        })
+    };
+    let entries: Vec<_> = source.split("@group(0) @binding(").filter_map(entry).collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries })
+}
+
+fn build(context: &Context, variant: Variant) -> Pipeline {
     let (shader, precision) = (variant.shader, context.precision);
     let mut source = variant.source(precision);
     for patch in context.patches.iter().filter(|patch| patch.verb == shader.stem()) {
@@ -298,10 +325,16 @@ fn build(context: &Context, variant: Variant) -> wgpu::ComputePipeline {
     if let Some(witness) = &context.witness {
         source = (witness.rewrite)(variant.name(), &source);
     }
-    let module = trusted::module(&context.device, shader, source, context.checks);
-    context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+    let layout = layout(&context.device, &source);
+    let pipeline_layout = context.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some(shader.label()),
-        layout: None,
+        bind_group_layouts: &[Some(&layout)],
+        immediate_size: 0,
+    });
+    let module = trusted::module(&context.device, shader, source, context.checks);
+    let pipeline = context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(shader.label()),
+        layout: Some(&pipeline_layout),
         module: &module,
         entry_point: Some("main"),
         compilation_options: wgpu::PipelineCompilationOptions {
@@ -309,5 +342,6 @@ fn build(context: &Context, variant: Variant) -> wgpu::ComputePipeline {
             zero_initialize_workgroup_memory: false,
         },
         cache: None,
-    })
+    });
+    Pipeline { pipeline, layout }
 }

@@ -9,10 +9,10 @@ use super::{
     pace::{Load, Pace},
     proposals::TURNS,
     range::QUAD,
+    recording::Work,
     resident::TILE,
     shaders::{RowType, Shader},
     stored::Stored,
-    submissions::Work,
     words,
 };
 use crate::{

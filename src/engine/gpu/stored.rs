@@ -12,9 +12,9 @@ use super::{
     exponents::NONE,
     filling::{Filling, Form},
     range::QUAD,
+    recording::Work,
     resident::{Selection, TILE},
     shaders::RowType,
-    submissions::Work,
 };
 use crate::{Features, Result, engine::Precision, parallel::map_ordered_mut};
 

@@ -1,4 +1,4 @@
-//! Commands: recorded, submitted, awaited. All waiting is here, and every way not to finish becomes an error.
+//! Commands: submitted and awaited. All waiting is here, and every way not to finish becomes an error.
 
 use std::{
     any::Any,
@@ -11,32 +11,11 @@ use std::{
     time::Duration,
 };
 
-use super::{buffers::Lease, context::Context};
+use super::context::Context;
 use crate::{Error, Result, error::DeviceProblem};
 
 /// The most submissions in flight; the next one waits for the oldest.
 const MOST_PENDING: usize = 64;
-
-/// Recorded commands that are not yet submitted.
-#[derive(Debug)]
-pub(super) struct Work {
-    /// The verb that runs.
-    pub(super) what: &'static str,
-    pub(super) encoder: wgpu::CommandEncoder,
-    /// Seconds on the slowest card considered.
-    pub(super) seconds: f64,
-    /// Buffers that must not be reused before the commands are submitted.
-    held: Vec<Lease>,
-}
-
-impl Work {
-    /// Holds a buffer until the commands are submitted.
-    pub(super) fn hold(&mut self, lease: Lease) -> wgpu::Buffer {
-        let buffer = (*lease).clone();
-        self.held.push(lease);
-        buffer
-    }
-}
 
 /// A failure faked by tests.
 #[doc(hidden)]
@@ -102,31 +81,8 @@ impl Submissions {
 }
 
 impl Context {
-    pub(super) fn work(&self, what: &'static str) -> Work {
-        Work { what, encoder: self.encoder(), seconds: 0.0, held: Vec::new() }
-    }
-
-    fn encoder(&self) -> wgpu::CommandEncoder {
-        self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("pdpp") })
-    }
-
-    /// Submits the recorded commands if these additional seconds would make the submission too long.
-    pub(super) fn make_room(&self, work: &mut Work, seconds: f64) -> Result<()> {
-        if work.seconds > 0.0 && work.seconds + seconds > self.pace.longest_submission() {
-            let encoder = std::mem::replace(&mut work.encoder, self.encoder());
-            work.seconds = 0.0;
-            self.send(work.what, encoder)?;
-        }
-        work.seconds += seconds;
-        Ok(())
-    }
-
     /// Submits commands, and returns the number to wait for.
-    pub(super) fn submit(&self, work: Work) -> Result<u64> {
-        self.send(work.what, work.encoder)
-    }
-
-    fn send(&self, what: &'static str, encoder: wgpu::CommandEncoder) -> Result<u64> {
+    pub(super) fn send(&self, what: &'static str, encoder: wgpu::CommandEncoder) -> Result<u64> {
         if self.submissions.is_full()
             && let Some((oldest, _)) = self.submissions.oldest()
         {

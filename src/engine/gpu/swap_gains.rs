@@ -7,9 +7,9 @@ use super::{
     map_rows::LoadedChunk,
     pace::Load,
     range::{Padded, QUAD, unit_of},
+    recording::Work,
     resident::TILE,
     shaders::Shader,
-    submissions::Work,
     swap_table::DeviceSwaps,
     words,
 };

@@ -6,9 +6,9 @@ use super::{
     context::Context,
     map_rows::{LoadedChunk, PerRow},
     range::{Padded, QUAD},
+    recording::Work,
     resident::BLOCK,
     shaders::Shader,
-    submissions::Work,
     words,
 };
 use crate::{

@@ -1,0 +1,211 @@
+//! Commands as they are recorded: dispatches with their parameters and bindings, and copies.
+
+use std::{collections::VecDeque, sync::atomic::Ordering};
+
+use wgpu::{BindGroupEntry, BindingResource, BufferBinding, BufferUsages};
+
+use super::{
+    buffers::Lease,
+    context::Context,
+    pace::{Load, Run},
+    shaders::{Pipeline, Variant},
+    witness::Witness,
+};
+use crate::Result;
+
+/// The most bytes of a dispatch's parameters.
+const PARAMETERS: u64 = 128;
+/// Bytes of a buffer of parameters.
+const PAGE: u64 = 1 << 14;
+/// Bind groups that are kept for dispatches with the same bindings.
+const GROUPS: usize = 16;
+
+/// Recorded commands that are not yet submitted.
+#[derive(Debug)]
+pub(super) struct Work {
+    /// The verb that runs.
+    pub(super) what: &'static str,
+    encoder: wgpu::CommandEncoder,
+    /// The dispatches since the last copy.
+    pass: Option<wgpu::ComputePass<'static>>,
+    /// Seconds on the slowest card considered.
+    seconds: f64,
+    /// Buffers that must not be reused before the commands are submitted.
+    held: Vec<Lease>,
+    /// Parameters that are not yet written to the page, which is bound with an offset.
+    parameters: Vec<u8>,
+    page: Lease,
+    /// The last bind groups.
+    groups: VecDeque<Group>,
+}
+
+#[derive(Debug)]
+struct Group {
+    variant: Variant,
+    bindings: Vec<Binding>,
+    group: wgpu::BindGroup,
+}
+
+/// Part of a buffer, or all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Binding {
+    buffer: wgpu::Buffer,
+    offset: u64,
+    size: Option<wgpu::BufferSize>,
+}
+
+impl Work {
+    /// Holds a buffer until the commands are submitted.
+    pub(super) fn hold(&mut self, lease: Lease) -> wgpu::Buffer {
+        let buffer = (*lease).clone();
+        self.held.push(lease);
+        buffer
+    }
+
+    /// For copies, which stand between passes.
+    pub(super) fn encoder(&mut self) -> &mut wgpu::CommandEncoder {
+        self.pass = None;
+        &mut self.encoder
+    }
+}
+
+impl Context {
+    pub(super) fn work(&self, what: &'static str) -> Work {
+        Work {
+            what,
+            encoder: self.encoder(),
+            pass: None,
+            seconds: 0.0,
+            held: Vec::new(),
+            parameters: Vec::new(),
+            page: self.page(),
+            groups: VecDeque::new(),
+        }
+    }
+
+    fn encoder(&self) -> wgpu::CommandEncoder {
+        self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("pdpp") })
+    }
+
+    fn page(&self) -> Lease {
+        self.pool.take(&self.device, BufferUsages::UNIFORM | BufferUsages::COPY_DST, PAGE)
+    }
+
+    /// Writes parameters, before commands that are not yet submitted.
+    fn write_parameters(&self, work: &mut Work) {
+        if !work.parameters.is_empty() {
+            self.send_bytes(&work.page, 0, &work.parameters);
+            work.parameters.clear();
+        }
+    }
+
+    /// Submits the recorded commands if these additional seconds would make the submission too long.
+    fn make_room(&self, work: &mut Work, seconds: f64) -> Result<()> {
+        if work.seconds > 0.0 && work.seconds + seconds > self.pace.longest_submission() {
+            work.seconds = 0.0;
+            self.write_parameters(work);
+            let recorded = std::mem::replace(work.encoder(), self.encoder());
+            self.send(work.what, recorded)?;
+        }
+        work.seconds += seconds;
+        Ok(())
+    }
+
+    /// Submits commands, and returns the number to wait for.
+    pub(super) fn submit(&self, mut work: Work) -> Result<u64> {
+        self.write_parameters(&mut work);
+        work.pass = None;
+        self.send(work.what, work.encoder)
+    }
+
+    /// Records a load of a shader, in as many dispatches as it needs. Binding 0 holds the parameters, the first of
+    /// which is the number of workgroups before the dispatch; the other bindings follow.
+    pub(super) fn dispatch(
+        &self,
+        work: &mut Work,
+        shader: impl Into<Variant>,
+        parameters: &[u32],
+        bindings: &[BindingResource<'_>],
+        load: Load,
+    ) -> Result<()> {
+        let variant = shader.into();
+        for run in self.pace.runs(load, self.most_groups) {
+            self.make_room(work, self.pace.seconds(Load { groups: run.groups(), ..load }))?;
+            self.record(work, variant, parameters, bindings, run)?;
+        }
+        Ok(())
+    }
+
+    fn record(
+        &self,
+        work: &mut Work,
+        variant: Variant,
+        parameters: &[u32],
+        bindings: &[BindingResource<'_>],
+        run: Run,
+    ) -> Result<()> {
+        let pipeline = self.pipelines.get(self, variant)?;
+        let offset = self.place(work, run.start, parameters);
+        let at = self.group(work, pipeline, variant, bindings);
+        let pass = work.pass.get_or_insert_with(|| {
+            let descriptor = wgpu::ComputePassDescriptor { label: Some(work.what), timestamp_writes: None };
+            work.encoder.begin_compute_pass(&descriptor).forget_lifetime()
+        });
+        pass.set_pipeline(&pipeline.pipeline);
+        pass.set_bind_group(0, &work.groups[at].group, &[offset]);
+        pass.dispatch_workgroups(run.x, run.y, 1);
+        self.dispatches[variant.shader as usize].fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Where the parameters of a dispatch lie in the page.
+    fn place(&self, work: &mut Work, start: usize, parameters: &[u32]) -> u32 {
+        if work.parameters.len() as u64 + PARAMETERS > PAGE {
+            self.write_parameters(work);
+            let full = std::mem::replace(&mut work.page, self.page());
+            work.held.push(full);
+        }
+        let offset = super::words(work.parameters.len());
+        work.parameters.extend(bytemuck::bytes_of(&super::words(start)));
+        work.parameters.extend(bytemuck::cast_slice::<u32, u8>(parameters));
+        let aligned = work.parameters.len().next_multiple_of(self.alignment);
+        work.parameters.resize(aligned, 0);
+        offset
+    }
+
+    /// The bind group of a dispatch, which may be that of an earlier one.
+    fn group(
+        &self,
+        work: &mut Work,
+        pipeline: &Pipeline,
+        variant: Variant,
+        bindings: &[BindingResource<'_>],
+    ) -> usize {
+        let page = BufferBinding { buffer: &work.page, offset: 0, size: wgpu::BufferSize::new(PARAMETERS) };
+        let all = || std::iter::once(BindingResource::Buffer(page.clone())).chain(bindings.iter().cloned());
+        let own: Vec<Binding> = all().filter_map(|resource| Binding::of(&resource)).collect();
+        let known = |group: &Group| group.variant == variant && group.bindings == own;
+        if let Some(at) = work.groups.iter().position(known) {
+            return at;
+        }
+        let entries = (0..).zip(all()).map(|(binding, resource)| BindGroupEntry { binding, resource });
+        let entries: Vec<_> = entries.chain(self.witness.as_ref().map(Witness::entry)).collect();
+        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some(variant.shader.label()),
+            layout: &pipeline.layout,
+            entries: &entries,
+        });
+        if work.groups.len() == GROUPS {
+            work.groups.pop_front();
+        }
+        work.groups.push_back(Group { variant, bindings: own, group });
+        work.groups.len() - 1
+    }
+}
+
+impl Binding {
+    fn of(resource: &BindingResource<'_>) -> Option<Self> {
+        let BindingResource::Buffer(BufferBinding { buffer, offset, size }) = resource else { return None };
+        Some(Self { buffer: (*buffer).clone(), offset: *offset, size: *size })
+    }
+}

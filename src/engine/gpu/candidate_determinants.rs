@@ -7,7 +7,7 @@ use super::{
     grid_determinants::{
         Found, elimination, matrices_per_binding, per_node, steps, upload_phases, upload_shares,
     },
-    shaders::Shader,
+    shaders::{Shader, Variant},
     words,
 };
 use crate::{
@@ -26,9 +26,9 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
     let rows: Vec<&[f64]> = candidates.rows.chunks_exact(size).collect();
     let norms: Vec<f64> = rows.iter().map(|row| dot(row, row).sqrt()).collect();
     let wanted: Vec<usize> = (0..rows.len()).filter(|&i| norms[i] > 0.0).collect();
-    let shader = Shader::CandidateDeterminants.for_order(context, size);
+    let shader = Shader::CandidateDeterminants.of_order(context, size);
     // A vector, and a matrix if there is no place for it in workgroup memory.
-    let entries = if shader == Shader::CandidateDeterminants { size * size + size } else { size };
+    let entries = if shader == Shader::CandidateDeterminants.into() { size * size + size } else { size };
     let matrix = 2 * entries * size_of(context.precision);
     let most = matrices_per_binding(context, matrix.max(per_node(context, shares)))?;
     gpu.with_room("candidate_determinants", || {
@@ -67,7 +67,7 @@ struct Batch {
     /// The first of the nodes.
     first: usize,
     count: usize,
-    shader: Shader,
+    shader: Variant,
     /// Bytes of a matrix, a vector or both.
     matrix: usize,
 }

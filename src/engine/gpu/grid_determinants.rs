@@ -10,7 +10,7 @@ use super::{
     context::Context,
     pace::Load,
     recording::Work,
-    shaders::Shader,
+    shaders::{Shader, Variant},
     words,
 };
 use crate::{
@@ -31,10 +31,10 @@ pub(super) fn grid_determinants(
 ) -> Result<Vec<GridPoint>> {
     let context = gpu.context();
     let size = grid.shares[0].nrows();
-    let shader = Shader::GridDeterminants.for_order(context, size);
+    let shader = Shader::GridDeterminants.of_order(context, size);
     let inverse = 2 * size * size * size_of(context.precision);
     let wanted = if request == GridRequest::Inverses { inverse } else { 0 };
-    let matrix = if shader == Shader::GridDeterminants { inverse } else { wanted };
+    let matrix = if shader == Shader::GridDeterminants.into() { inverse } else { wanted };
     let most = matrices_per_binding(context, matrix.max(per_node(context, grid.shares)))?;
     gpu.with_room("grid_determinants", || {
         let shares = upload_shares(context, grid.shares)?;
@@ -97,7 +97,7 @@ pub(super) fn record_elimination(
     request: GridRequest,
 ) -> Result<()> {
     let inverses = u32::from(request == GridRequest::Inverses);
-    let shader = Shader::GridDeterminants.for_order(context, of.size);
+    let shader = Shader::GridDeterminants.of_order(context, of.size);
     for steps in steps(of.size) {
         context.dispatch(
             work,
@@ -146,7 +146,7 @@ pub(super) fn steps(size: usize) -> impl Iterator<Item = Range<usize>> {
 /// The load of some steps of eliminations of all entries, one per workgroup; a sum over the parts precedes the first.
 pub(super) fn elimination(
     context: &Context,
-    shader: Shader,
+    shader: Variant,
     matrices: usize,
     size: usize,
     parts: usize,

@@ -12,7 +12,7 @@ use super::{
     proposals::{LARGEST, OVERHEAD, TURNS, WHAT, found, unit, upload_words},
     range::QUAD,
     recording::Work,
-    shaders::Shader,
+    shaders::{Shader, Variant},
     stored::Stored,
     words,
 };
@@ -79,7 +79,7 @@ impl DeviceItems {
             && 8 * (shape.items + shape.parts) as u64 <= context.largest_binding
             && most(context, shape) >= THREADS
             && turns(shape) <= TURNS
-            && shader(shape).workgroup_memory(context.precision) <= context.workgroup_memory
+            && Variant::from(shader(shape)).workgroup_memory(context.precision) <= context.workgroup_memory
     }
 
     pub(super) fn new(gpu: &Gpu, tables: &ItemTables<'_>) -> Result<Self> {

@@ -149,15 +149,7 @@ impl Gpu {
     /// Number of runs of the shaders of each verb.
     #[must_use]
     pub fn dispatches(&self) -> Vec<(&'static str, u64)> {
-        let mut runs: Vec<(&'static str, u64)> = Vec::new();
-        for &shader in Shader::ALL {
-            let own = self.context().dispatches(shader);
-            match runs.iter_mut().find(|(verb, _)| *verb == shader.stem()) {
-                Some((_, runs)) => *runs += own,
-                None => runs.push((shader.stem(), own)),
-            }
-        }
-        runs
+        Shader::ALL.iter().map(|&shader| (shader.stem(), self.context().dispatches(shader))).collect()
     }
 
     /// What went between the host and the device so far.
@@ -201,7 +193,7 @@ impl Gpu {
     #[must_use]
     pub fn workgroup_memory(precision: Precision) -> Vec<(&'static str, u64)> {
         let variants = Shader::ALL.iter().flat_map(|shader| shader.variants(precision));
-        variants.map(|variant| (variant.name(), variant.shader.workgroup_memory(precision))).collect()
+        variants.map(|variant| (variant.name(), variant.workgroup_memory(precision))).collect()
     }
 
     /// Fakes a failure of the device from now on, for tests.

@@ -8,7 +8,7 @@ use super::{
     pace::Load,
     recording::Work,
     sequential_draws::DeviceDraws,
-    shaders::Shader,
+    shaders::{Shader, Variant},
     words,
 };
 use crate::{
@@ -67,7 +67,7 @@ impl ProposalDevice for Gpu {
             && bytes <= largest
             && 8 * (shape.items as u64 + 1) <= largest
             && 4 * (shape.rank * shape.size) as u64 <= largest
-            && shader(shape).workgroup_memory(context.precision) <= context.workgroup_memory
+            && Variant::from(shader(shape)).workgroup_memory(context.precision) <= context.workgroup_memory
             && rounds(shape, 1.0) <= most_rounds(shape) as f64
     }
 

@@ -7,7 +7,7 @@ use super::{
     pace::Load,
     part_trials::PartTrials,
     proposals::{LARGEST, OVERHEAD, TURNS, found, unit, upload_rows, upload_words},
-    shaders::Shader,
+    shaders::{Shader, Variant},
     words,
 };
 use crate::{
@@ -71,7 +71,8 @@ impl DeviceDraws {
             && values.saturating_mul(width) <= largest
             && 8 * (shape.items + shape.parts) as u64 <= largest
             && (shape.parts as u64).saturating_mul((pitch * pitch) as u64 * width) <= largest
-            && Shader::SequentialDraws.workgroup_memory(context.precision) <= context.workgroup_memory
+            && Variant::from(Shader::SequentialDraws).workgroup_memory(context.precision)
+                <= context.workgroup_memory
             && rounds(shape) >= 2 * shape.size
     }
 

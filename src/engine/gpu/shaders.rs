@@ -6,9 +6,8 @@ use super::{buffers::size_of, context::Context, trusted};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 macro_rules! shaders {
-    ($($shader:ident $stem:literal $reads:ident $(of $order:literal ($single:literal, $double:literal))? [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
-        /// One compute shader, `shaders/<stem>.wgsl`; `of` the largest matrix that it holds in workgroup memory, in f32 and
-        /// f64.
+    ($($shader:ident $stem:literal $reads:ident [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
+        /// One compute shader, `shaders/<stem>.wgsl`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Shader {
             $(#[doc = $stem] $shader,)*
@@ -26,11 +25,13 @@ macro_rules! shaders {
             }
 
             /// The names of its variants: the verb's, and the type of the rows that it reads, or its largest matrix.
-            fn names(self) -> [&'static str; ROW_TYPES] {
+            fn names(self) -> [&'static str; VARIANTS] {
                 match self {
                     $(Shader::$shader => match Input::$reads {
-                        Input::Rows => [concat!($stem, ".f16"), concat!($stem, ".f32"), concat!($stem, ".f64")],
-                        Input::Own => [concat!($stem $(, ".", $order)?); ROW_TYPES],
+                        Input::Rows => [concat!($stem, ".f16"), concat!($stem, ".f32"), concat!($stem, ".f64"), $stem, $stem],
+                        Input::Matrix =>
+                            [$stem, concat!($stem, ".16"), concat!($stem, ".32"), concat!($stem, ".45"), concat!($stem, ".64")],
+                        Input::Own => [$stem; VARIANTS],
                     },)*
                 }
             }
@@ -48,21 +49,11 @@ macro_rules! shaders {
                 }
             }
 
-            /// Rows of the largest matrix in workgroup memory, for shaders that have one there.
-            pub(super) fn largest_matrix(self, precision: Precision) -> Option<usize> {
-                let orders: &[(usize, usize)] = match self {
-                    $(Shader::$shader => &[$(($single, $double))?],)*
-                };
-                orders.first().map(|&(single, double)| if precision == Precision::F32 { single } else { double })
-            }
-
-            /// Bytes that the threads of a workgroup share.
-            pub(super) fn workgroup_memory(self, precision: Precision) -> u64 {
-                let (reals, words) = match self {
+            /// Values and words that the threads of a workgroup share, besides a matrix.
+            fn shared(self) -> (u64, u64) {
+                match self {
                     $(Shader::$shader => ($reals, $words),)*
-                };
-                let matrix = self.largest_matrix(precision).map_or(0, |order| 2 * (order * order) as u64);
-                (matrix + reals) * size_of(precision) as u64 + 4 * words
+                }
             }
 
             /// Shared source, then the file's own.
@@ -83,6 +74,8 @@ macro_rules! shaders {
 enum Input {
     /// Rows of features as they are stored, in the tiles of a verb.
     Rows,
+    /// A matrix, in workgroup memory if it is small enough.
+    Matrix,
     /// Something of its own.
     Own,
 }
@@ -92,16 +85,8 @@ shaders! {
     SumRuns "sum_runs" Own [] 0 reals 0 words,
     RowForms "row_forms" Rows ["product"] 2112 reals 0 words,
     WhitenRows "whiten_rows" Rows ["product"] 2112 reals 0 words,
-    GridDeterminants "grid_determinants" Own ["complex", "stored_matrix", "elimination"] 16 reals 16 words,
-    GridDeterminantsOf16 "grid_determinants" Own of 16 (16, 16) ["complex", "shared_matrix", "elimination"] 16 reals 16 words,
-    GridDeterminantsOf32 "grid_determinants" Own of 32 (32, 32) ["complex", "shared_matrix", "elimination"] 16 reals 16 words,
-    GridDeterminantsOf45 "grid_determinants" Own of 45 (45, 45) ["complex", "shared_matrix", "elimination"] 16 reals 16 words,
-    GridDeterminantsOf64 "grid_determinants" Own of 64 (64, 55) ["complex", "shared_matrix", "elimination"] 16 reals 16 words,
-    CandidateDeterminants "candidate_determinants" Own ["complex", "stored_matrix", "elimination"] 16 reals 16 words,
-    CandidateDeterminantsOf16 "candidate_determinants" Own of 16 (16, 16) ["complex", "shared_matrix", "elimination"] 16 reals 16 words,
-    CandidateDeterminantsOf32 "candidate_determinants" Own of 32 (32, 32) ["complex", "shared_matrix", "elimination"] 16 reals 16 words,
-    CandidateDeterminantsOf45 "candidate_determinants" Own of 45 (45, 45) ["complex", "shared_matrix", "elimination"] 16 reals 16 words,
-    CandidateDeterminantsOf64 "candidate_determinants" Own of 64 (64, 55) ["complex", "shared_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminants "grid_determinants" Matrix ["complex", "elimination"] 16 reals 16 words,
+    CandidateDeterminants "candidate_determinants" Matrix ["complex", "elimination"] 16 reals 16 words,
     GridBlocks "grid_blocks" Own [] 0 reals 0 words,
     GridForms "grid_forms" Own ["complex"] 256 reals 0 words,
     ProjectRows "project_rows" Own ["rows"] 2560 reals 0 words,
@@ -145,10 +130,14 @@ pub(super) enum RowType {
     F64,
 }
 
-pub(super) const ROW_TYPES: usize = 3;
+/// Rows of the largest matrix in workgroup memory of every variant but the first, in f32 and in f64.
+const MATRICES: [[usize; 2]; 4] = [[16; 2], [32; 2], [45; 2], [64, 55]];
+
+/// The most variants of a shader.
+pub(super) const VARIANTS: usize = MATRICES.len() + 1;
 
 impl RowType {
-    const ALL: [Self; ROW_TYPES] = [Self::F16, Self::F32, Self::F64];
+    const ALL: [Self; 3] = [Self::F16, Self::F32, Self::F64];
 
     /// The type of rows in the device's precision.
     pub(super) fn of(precision: Precision) -> Self {
@@ -185,40 +174,41 @@ impl RowType {
     }
 }
 
-/// A shader, for rows of one type.
+/// A shader for rows of one type, or for matrices up to some size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Variant {
     pub(super) shader: Shader,
-    rows: RowType,
+    /// The type of rows, or one more than the place of the largest matrix in [`MATRICES`].
+    number: usize,
 }
 
 impl From<Shader> for Variant {
-    /// A shader that does not read rows.
+    /// A shader that does not read rows; matrices are stored.
     fn from(shader: Shader) -> Self {
-        Self { shader, rows: RowType::F32 }
+        Self { shader, number: 0 }
     }
 }
 
 impl Shader {
     /// The variant for rows of this type.
     pub(super) fn on(self, rows: RowType) -> Variant {
-        Variant { shader: self, rows }
+        Variant { shader: self, number: rows as usize }
     }
 
-    /// The shader of the same verb for matrices of this order: in workgroup memory if they fit.
-    pub(super) fn for_order(self, context: &Context, order: usize) -> Self {
-        let fits = |shader: &Self| {
-            shader.largest_matrix(context.precision).is_some_and(|largest| order <= largest)
-                && shader.workgroup_memory(context.precision) <= context.workgroup_memory
+    /// The variant for matrices of this order: in workgroup memory if they fit.
+    pub(super) fn of_order(self, context: &Context, order: usize) -> Variant {
+        let fits = |variant: &Variant| {
+            variant.largest_matrix(context.precision).is_some_and(|largest| order <= largest)
+                && variant.workgroup_memory(context.precision) <= context.workgroup_memory
         };
-        let mut others = Self::ALL.iter().copied().filter(|shader| shader.stem() == self.stem());
-        others.find(fits).unwrap_or(self)
+        self.variants(context.precision).into_iter().find(fits).unwrap_or_else(|| self.into())
     }
 
     /// All variants in a precision.
     pub(super) fn variants(self, precision: Precision) -> Vec<Variant> {
         match self.input() {
             Input::Own => vec![self.into()],
+            Input::Matrix => (0..VARIANTS).map(|number| Variant { shader: self, number }).collect(),
             Input::Rows => {
                 let types = RowType::ALL.into_iter();
                 types.filter(|rows| rows.width() <= size_of(precision)).map(|rows| self.on(rows)).collect()
@@ -230,7 +220,21 @@ impl Shader {
 impl Variant {
     /// The verb's name, then the type of rows if it reads any, or its largest matrix.
     pub(super) fn name(self) -> &'static str {
-        self.shader.names()[self.rows as usize]
+        self.shader.names()[self.number]
+    }
+
+    /// Rows of the largest matrix in workgroup memory, if there is one.
+    pub(super) fn largest_matrix(self, precision: Precision) -> Option<usize> {
+        let sizes =
+            MATRICES.get(self.number.checked_sub(1)?).filter(|_| self.shader.input() == Input::Matrix)?;
+        Some(sizes[usize::from(precision == Precision::F64)])
+    }
+
+    /// Bytes that the threads of a workgroup share.
+    pub(super) fn workgroup_memory(self, precision: Precision) -> u64 {
+        let (reals, words) = self.shader.shared();
+        let matrix = self.largest_matrix(precision).map_or(0, |order| 2 * (order * order) as u64);
+        (matrix + reals) * size_of(precision) as u64 + 4 * words
     }
 
     /// The complete source.
@@ -240,13 +244,20 @@ impl Variant {
             Precision::F64 => include_str!("../../../shaders/shared/f64.wgsl"),
         };
         let mut source = [prelude, include_str!("../../../shaders/shared/dispatch.wgsl")].concat();
-        if let Some(order) = self.shader.largest_matrix(precision) {
-            source.push_str("// Rows of the largest matrix in workgroup memory.\n");
-            source.extend(["const LARGEST: u32 = ", &order.to_string(), "u;\n"]);
-        }
-        if self.shader.input() == Input::Rows {
-            source.push_str(self.rows.text());
-            source.push_str(include_str!("../../../shaders/shared/tiles.wgsl"));
+        match (self.shader.input(), self.largest_matrix(precision)) {
+            (Input::Rows, _) => {
+                source.push_str(RowType::ALL[self.number].text());
+                source.push_str(include_str!("../../../shaders/shared/tiles.wgsl"));
+            }
+            (Input::Matrix, None) => {
+                source.push_str(include_str!("../../../shaders/shared/stored_matrix.wgsl"));
+            }
+            (Input::Matrix, Some(order)) => {
+                source.push_str("// Rows of the largest matrix in workgroup memory.\n");
+                source.extend(["const LARGEST: u32 = ", &order.to_string(), "u;\n"]);
+                source.push_str(include_str!("../../../shaders/shared/shared_matrix.wgsl"));
+            }
+            (Input::Own, _) => {}
         }
         self.shader.texts().iter().for_each(|text| source.push_str(text));
         source
@@ -255,7 +266,7 @@ impl Variant {
 
 /// Pipelines, built on first use.
 #[derive(Debug)]
-pub(super) struct Pipelines([[OnceLock<Pipeline>; ROW_TYPES]; SHADERS]);
+pub(super) struct Pipelines([[OnceLock<Pipeline>; VARIANTS]; SHADERS]);
 
 /// A shader that is ready to run, and its bindings.
 #[derive(Debug)]
@@ -275,7 +286,7 @@ impl Pipelines {
     /// [`DeviceProblem::Limit`] if the shader needs more shared memory than the device has, since drivers may not
     /// report it.
     pub(super) fn get(&self, context: &Context, variant: Variant) -> Result<&Pipeline> {
-        let (needed, limit) = (variant.shader.workgroup_memory(context.precision), context.workgroup_memory);
+        let (needed, limit) = (variant.workgroup_memory(context.precision), context.workgroup_memory);
         if needed > limit {
             return Err(Error::Device(DeviceProblem::Limit {
                 what: "workgroup memory, in bytes,",
@@ -283,7 +294,7 @@ impl Pipelines {
                 limit,
             }));
         }
-        let pipeline = &self.0[variant.shader as usize][variant.rows as usize];
+        let pipeline = &self.0[variant.shader as usize][variant.number];
         Ok(pipeline.get_or_init(|| build(context, variant)))
     }
 }
@@ -312,14 +323,9 @@ fn build(context: &Context, variant: Variant) -> Pipeline {
     let (shader, precision) = (variant.shader, context.precision);
     let mut source = variant.source(precision);
     for patch in context.patches.iter().filter(|patch| patch.verb == shader.stem()) {
-        let mut of_verb =
-            Shader::ALL.iter().filter(|of| of.stem() == patch.verb).flat_map(|of| of.variants(precision));
-        assert!(
-            of_verb.any(|of| of.source(precision).contains(patch.from)),
-            "{} is not in {}",
-            patch.from,
-            patch.verb
-        );
+        let mut variants = shader.variants(precision).into_iter();
+        let is_known = variants.any(|variant| variant.source(precision).contains(patch.from));
+        assert!(is_known, "{} is not in {}", patch.from, patch.verb);
         source = source.replace(patch.from, patch.to);
     }
     if let Some(witness) = &context.witness {

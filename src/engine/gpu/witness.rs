@@ -3,7 +3,7 @@
 use super::{
     Gpu,
     context::Context,
-    shaders::{ROW_TYPES, SHADERS},
+    shaders::{SHADERS, VARIANTS},
 };
 use crate::{Result, engine::Precision};
 
@@ -12,7 +12,7 @@ pub(super) type Rewrite = fn(&str, &str) -> String;
 
 /// The binding of the testimony, an array of words of which each variant of a shader has two.
 const BINDING: u32 = 15;
-const BYTES: u64 = 8 * (SHADERS * ROW_TYPES) as u64;
+const BYTES: u64 = 8 * (SHADERS * VARIANTS) as u64;
 
 #[derive(Debug)]
 pub(super) struct Witness {

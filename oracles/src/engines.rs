@@ -1,6 +1,6 @@
 //! The engines that the conformance tests run on.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use approx::abs_diff_eq;
 use partition_dpp::{
@@ -25,17 +25,32 @@ pub struct Tested {
     pub largest_matrix: usize,
 }
 
+/// Operations for every term that is added up, a product, a sum and one more, each of which may be off by ε: WGSL rounds
+/// sums and products to either neighbour, and promises neither fused operations nor numbers below the normal range.
+const ROUNDINGS: f64 = 3.0;
+
+thread_local! {
+    /// The largest error so far, in units of its bound.
+    static LARGEST: Cell<f64> = const { Cell::new(0.0) };
+}
+
 impl Tested {
     /// Asserts that a number is right up to rounding of so many terms of this magnitude.
     #[track_caller]
     pub fn close(&self, found: f64, expected: f64, terms: usize, magnitude: f64, what: &str) {
-        let bound = 30.0 * (terms + 2) as f64 * self.epsilon * magnitude + f64::MIN_POSITIVE;
+        let bound = ROUNDINGS * (terms + 2) as f64 * self.epsilon * magnitude + f64::MIN_POSITIVE;
         assert!(
             abs_diff_eq!(found, expected, epsilon = bound),
             "{what}: {found} is not {expected}, off by {:e}, bound {bound:e}",
             (found - expected).abs()
         );
+        LARGEST.set(f64::max(LARGEST.get(), (found - expected).abs() / bound));
     }
+}
+
+/// Says which share of its bounds the largest error since the last call has reached.
+pub fn say_largest_error(test: &str) {
+    println!("{test}: the largest error is {:.4} of its bound", LARGEST.take());
 }
 
 pub fn cpu() -> Tested {
@@ -153,6 +168,7 @@ macro_rules! on_every_engine {
             fn $test() {
                 if let Some(tested) = $tested {
                     super::$test(&tested);
+                    $crate::engines::say_largest_error(concat!(module_path!(), "::", stringify!($test)));
                 }
             })*
         }

@@ -151,3 +151,21 @@ fn rows_beyond_the_memory_come_and_go() {
         assert_eq!(found.subset, expected.subset);
     }
 }
+
+fn arithmetic(precision: Precision) {
+    let Some(gpu) = gpu(precision) else { return };
+    for (operation, error, allowed) in gpu.errors_of_arithmetic().unwrap() {
+        println!("{precision} {operation}: {error:.1e}, {:.2} of what is allowed", error / allowed);
+        assert!(error <= allowed, "{operation}");
+    }
+}
+
+#[test]
+fn arithmetic_in_single_precision_is_as_the_specification_of_wgsl_has_it() {
+    arithmetic(Precision::F32);
+}
+
+#[test]
+fn arithmetic_in_double_precision_is_no_worse() {
+    arithmetic(Precision::F64);
+}

@@ -4,23 +4,22 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{buffers::size_of, context::Context, pace::Load, shaders::Shader, words};
+use super::{Gpu, buffers::size_of, context::Context, pace::Load, shaders::Shader, words};
 use crate::{Result, engine::Precision};
 
-/// The operations tested, in the order of the shader's results.
-const OPERATIONS: [&str; 8] = [
-    "addition",
-    "subtraction",
-    "multiplication",
-    "division",
-    "square root",
-    "conversion to single precision",
-    "conversion of integers",
-    "inner product",
+/// The operations tested, in the order of the shader's results, and the largest relative error of each that the specification
+/// of WGSL allows, in units of the precision's ε: one where either neighbour may be the result, two and a half for a quotient,
+/// two more for a root, which is one over an inverse root, and one for every product and sum of an inner product.
+const OPERATIONS: [(&str, f64); 8] = [
+    ("addition", 1.0),
+    ("subtraction", 1.0),
+    ("multiplication", 1.0),
+    ("division", 2.5),
+    ("square root", 4.5),
+    ("conversion to single precision", 1.0),
+    ("conversion of integers", 1.0),
+    ("inner product", 4.0),
 ];
-/// The largest relative error of an operation, in units of the precision's ε: half of one for a rounded result, two and a half
-/// for a quotient and up to five for a root by the specification of WGSL, two for an inner product.
-const TOLERANCE: f64 = 5.0;
 /// Number of pairs with arbitrary digits.
 const ARBITRARY: usize = 500;
 
@@ -30,8 +29,13 @@ pub(super) type Flaw = (&'static str, f64);
 /// What an operation should find, and what its error is relative to.
 type Expected = (f64, f64);
 
-/// Tests all operations of a device in its precision, and returns the worst flaw, if there is any.
+/// The operation of a device with the largest relative error above what is allowed, if there is any.
 pub(super) fn flaw(context: &Context) -> Result<Option<Flaw>> {
+    Ok(worst(context.precision, &errors(context)?))
+}
+
+/// The largest relative error of every operation of a device in its precision.
+fn errors(context: &Context) -> Result<[f64; 8]> {
     context.checked("arithmetic", || {
         let (precision, width) = (context.precision, size_of(context.precision));
         let pairs = pairs(precision);
@@ -47,24 +51,44 @@ pub(super) fn flaw(context: &Context) -> Result<Option<Flaw>> {
         )?;
         let bytes = (OPERATIONS.len() * width * pairs.len()) as u64;
         let found = context.download(work, &[(&results, 0, bytes)])?.concat();
-        Ok(worst(precision, &pairs, context.widened(&found).as_chunks().0))
+        Ok(largest(&pairs, context.widened(&found).as_chunks().0))
     })
 }
 
-/// The operation with the largest relative error above the tolerance, given the results of every pair.
-fn worst(precision: Precision, pairs: &[[f64; 2]], results: &[[f64; 8]]) -> Option<Flaw> {
-    let mut worst = None;
+/// The largest relative errors, given the results of every pair.
+fn largest(pairs: &[[f64; 2]], results: &[[f64; 8]]) -> [f64; 8] {
+    let mut largest = [0.0; 8];
     for ((at, &pair), results) in (0..).zip(pairs).zip(results) {
-        for ((operation, found), expected) in OPERATIONS.into_iter().zip(results).zip(expected(at, pair)) {
-            let narrow = operation == "conversion to single precision";
-            let epsilon = if narrow { Precision::F32 } else { precision }.epsilon();
-            let error = relative_error(*found, expected);
-            if error > TOLERANCE * epsilon && worst.is_none_or(|(_, known)| error > known) {
-                worst = Some((operation, error));
-            }
+        for ((largest, found), expected) in largest.iter_mut().zip(results).zip(expected(at, pair)) {
+            *largest = f64::max(*largest, relative_error(*found, expected));
         }
     }
-    worst
+    largest
+}
+
+/// The operation with the largest relative error above what is allowed.
+fn worst(precision: Precision, errors: &[f64; 8]) -> Option<Flaw> {
+    let flawed = allowed(precision).zip(errors).filter(|((_, allowed), error)| *error > allowed);
+    flawed.map(|((operation, _), error)| (operation, *error)).max_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+/// The operations, and the largest relative error of each.
+fn allowed(precision: Precision) -> impl Iterator<Item = (&'static str, f64)> {
+    OPERATIONS.into_iter().map(move |(operation, tolerance)| {
+        let narrow = operation == "conversion to single precision";
+        let epsilon = if narrow { Precision::F32 } else { precision }.epsilon();
+        (operation, tolerance * epsilon)
+    })
+}
+
+impl Gpu {
+    /// Operations, their largest relative errors, and those that are allowed.
+    #[doc(hidden)]
+    pub fn errors_of_arithmetic(&self) -> Result<Vec<(&'static str, f64, f64)>> {
+        let errors = errors(self.context())?;
+        let allowed = allowed(self.context().precision);
+        Ok(allowed.zip(errors).map(|((operation, allowed), error)| (operation, error, allowed)).collect())
+    }
 }
 
 /// What the operations should find of a pair.
@@ -148,13 +172,13 @@ mod tests {
     #[test]
     fn what_is_off_by_more_than_rounding_is_found_out() {
         for precision in PRECISIONS {
-            assert_eq!(worst(precision, &pairs(precision), &results(precision, |_, x| x)), None);
-            for (at, operation) in OPERATIONS.into_iter().enumerate() {
+            assert_eq!(worst(precision, &largest(&pairs(precision), &results(precision, |_, x| x))), None);
+            for (at, (operation, _)) in OPERATIONS.into_iter().enumerate() {
                 for ulps in [16.0, 1e4] {
                     let epsilon = if at == 5 { Precision::F32 } else { precision }.epsilon();
                     let change = |other, x| if other == at { x * (1.0 + ulps * epsilon) } else { x };
                     let (found, size) =
-                        worst(precision, &pairs(precision), &results(precision, change)).unwrap();
+                        worst(precision, &largest(&pairs(precision), &results(precision, change))).unwrap();
                     assert_eq!(found, operation);
                     assert!((0.5..2.0).contains(&(size / (ulps * epsilon))), "{size} {ulps}");
                 }
@@ -171,7 +195,7 @@ mod tests {
         for (results, &[x, y]) in flawed.iter_mut().zip(&pairs) {
             results[3] = x * narrow(1.0 / y);
         }
-        let found = |flawed: &[[f64; 8]]| worst(Precision::F64, &pairs, flawed);
+        let found = |flawed: &[[f64; 8]]| worst(Precision::F64, &largest(&pairs, flawed));
         assert_eq!(found(&flawed).map(|(operation, _)| operation), Some("division"));
         // One step of Newton's iteration leaves the square of its error.
         for (results, &[x, y]) in flawed.iter_mut().zip(&pairs) {
@@ -187,7 +211,7 @@ mod tests {
         for nothing in [f64::NAN, f64::INFINITY] {
             let change = |operation, x| if operation == 2 && x > 1e7 { nothing } else { x };
             for precision in PRECISIONS {
-                let found = worst(precision, &pairs(precision), &results(precision, change));
+                let found = worst(precision, &largest(&pairs(precision), &results(precision, change)));
                 assert_eq!(found, Some(("multiplication", f64::INFINITY)));
             }
         }

@@ -43,7 +43,7 @@ pub(super) struct Work {
 struct Group {
     variant: Variant,
     bindings: Vec<Binding>,
-    group: wgpu::BindGroup,
+    bound: wgpu::BindGroup,
 }
 
 /// Part of a buffer, or all of it.
@@ -152,7 +152,7 @@ impl Context {
             work.encoder.begin_compute_pass(&descriptor).forget_lifetime()
         });
         pass.set_pipeline(&pipeline.pipeline);
-        pass.set_bind_group(0, &work.groups[at].group, &[offset]);
+        pass.set_bind_group(0, &work.groups[at].bound, &[offset]);
         pass.dispatch_workgroups(run.x, run.y, 1);
         self.dispatches[variant.shader as usize].fetch_add(1, Ordering::Relaxed);
         Ok(())
@@ -190,7 +190,7 @@ impl Context {
         }
         let entries = (0..).zip(all()).map(|(binding, resource)| BindGroupEntry { binding, resource });
         let entries: Vec<_> = entries.chain(self.witness.as_ref().map(Witness::entry)).collect();
-        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        let bound = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(variant.shader.label()),
             layout: &pipeline.layout,
             entries: &entries,
@@ -198,7 +198,7 @@ impl Context {
         if work.groups.len() == GROUPS {
             work.groups.pop_front();
         }
-        work.groups.push_back(Group { variant, bindings: own, group });
+        work.groups.push_back(Group { variant, bindings: own, bound });
         work.groups.len() - 1
     }
 }

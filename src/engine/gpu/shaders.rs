@@ -304,9 +304,10 @@ fn layout(device: &wgpu::Device, source: &str) -> wgpu::BindGroupLayout {
     let entry = |declared: &str| {
         let (binding, declared) = declared.split_once(';')?.0.split_once(')')?;
         let has_dynamic_offset = declared.contains("var<uniform>");
-        let ty = match has_dynamic_offset {
-            true => wgpu::BufferBindingType::Uniform,
-            false => wgpu::BufferBindingType::Storage { read_only: !declared.contains("read_write") },
+        let ty = if has_dynamic_offset {
+            wgpu::BufferBindingType::Uniform
+        } else {
+            wgpu::BufferBindingType::Storage { read_only: !declared.contains("read_write") }
         };
         Some(wgpu::BindGroupLayoutEntry {
             binding: binding.parse().ok()?,

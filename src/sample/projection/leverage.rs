@@ -73,7 +73,7 @@ impl LeverageTrials {
         rows: &Rows<'_>,
         weights: &[f64],
         whitener: Mat<f64>,
-        leverages: Vec<f64>,
+        leverages: &[f64],
     ) -> Self {
         let total = leverages.iter().sum();
         let mut groups = Vec::with_capacity(rows.groups().len());
@@ -235,7 +235,7 @@ mod tests {
         let rows = Rows::scaled(&features, vec![Items::All(4)]);
         for spoilt in [0.0, f64::NAN] {
             let whitener = Mat::from_fn(2, 2, |_, _| spoilt);
-            let trials = LeverageTrials::new(&features, &rows, &[1.0], whitener, vec![0.5; 4]);
+            let trials = LeverageTrials::new(&features, &rows, &[1.0], whitener, &[0.5; 4]);
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             let (mut scratch, mut picks) = (LeverageScratch::default(), Vec::new());
             assert!(!trials.draw(&[0, 1], &mut rng, &mut scratch, &mut picks, |_| true));

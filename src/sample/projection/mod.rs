@@ -102,7 +102,7 @@ impl ProjectionDpp {
         // The law is that of the whitener if no leverage is too low.
         let few = |bounds: &Vec<f64>| bounds.iter().sum::<f64>() <= KNOWN * rank;
         if let Some(known) = engine.known_bounds(rows, &factors).filter(few) {
-            return Ok(Self::Leverage(LeverageTrials::new(features, rows, weights, whitener, known)));
+            return Ok(Self::Leverage(LeverageTrials::new(features, rows, weights, whitener, &known)));
         }
         let (leverages, above) = bounded_forms(engine, rows, &factors)?;
         let leverages = match above {
@@ -111,7 +111,7 @@ impl ProjectionDpp {
             Some(above) if above.iter().sum::<f64>() <= LOOSE * rank => above,
             Some(_) => in_double(engine).row_forms(rows, &factors)?,
         };
-        Ok(Self::Leverage(LeverageTrials::new(features, rows, weights, whitener, leverages)))
+        Ok(Self::Leverage(LeverageTrials::new(features, rows, weights, whitener, &leverages)))
     }
 
     /// The trials by leverage score, if items are picked by them.

@@ -1,5 +1,7 @@
 //! Devices: opening them, and what goes wrong on them, as typed errors.
 
+use std::time::{Duration, Instant};
+
 use approx::assert_abs_diff_eq;
 use faer::{Mat, c64};
 use oracles::{
@@ -168,4 +170,21 @@ fn arithmetic_in_single_precision_is_as_the_specification_of_wgsl_has_it() {
 #[test]
 fn arithmetic_in_double_precision_is_no_worse() {
     arithmetic(Precision::F64);
+}
+
+#[test]
+fn stamps_tell_how_long_a_device_has_computed() {
+    let options = GpuOptions::default().with_precision(Precision::F32);
+    let Some(gpu) = open(&options.clone().with_time_stamps(), "graphics device") else { return };
+    let features = Features::from_rows(3000, 40, vec![0.5_f32; 120_000]).unwrap();
+    let rows = Rows::scaled(&features, vec![Items::All(3000)]);
+    let start = Instant::now();
+    gpu.row_norms(&rows).unwrap();
+    let Some(busy) = gpu.busy().unwrap() else { return };
+    assert!(busy > Duration::ZERO && busy < start.elapsed(), "{busy:?}");
+    assert_eq!(gpu.busy().unwrap(), Some(Duration::ZERO));
+    (0..3000).for_each(|_| drop(gpu.row_norms(&rows).unwrap()));
+    assert_eq!(gpu.busy().unwrap(), None);
+    assert_eq!(gpu.busy().unwrap(), Some(Duration::ZERO));
+    assert_eq!(open(&options, "graphics device").unwrap().busy().unwrap(), None);
 }

@@ -65,6 +65,8 @@ pub(crate) struct Times {
     pub(crate) deviation_seconds: f64,
     /// Of the first run, in which a GPU gets the rows.
     pub(crate) first_seconds: f64,
+    /// Of the device alone, without the host and what goes between them, in one run with rows there.
+    pub(crate) device_seconds: Option<f64>,
     /// What is predicted of them once rows are there.
     pub(crate) predicted_seconds: Option<f64>,
     pub(crate) bytes_per_second: Option<f64>,

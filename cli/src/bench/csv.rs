@@ -4,7 +4,7 @@ use ::csv::{Error, Writer};
 
 use super::answer::{Exchanged, Measured, Outcome, Run, Times};
 
-const COLUMNS: [&str; 24] = [
+const COLUMNS: [&str; 25] = [
     "items",
     "dims",
     "k",
@@ -29,6 +29,7 @@ const COLUMNS: [&str; 24] = [
     "downloaded_bytes",
     "uploaded_first_bytes",
     "uploaded_again_bytes",
+    "device_seconds",
 ];
 
 /// The contents of the file.
@@ -45,7 +46,7 @@ pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
             Outcome::Refused { refused } => {
                 record.extend(vec![String::new(); 10]);
                 record.push(refused.clone());
-                record.extend(vec![String::new(); 6]);
+                record.extend(vec![String::new(); 7]);
             }
         }
         writer.write_record(record)?;
@@ -62,6 +63,7 @@ fn cells(times: &Times) -> Vec<String> {
     cells.extend(rates.into_iter().chain([times.share_of_peak]).map(optional));
     cells.extend([format!("{:e}", times.difference), times.right.to_string(), String::new()]);
     cells.extend(times.traffic.as_ref().map_or_else(|| vec![String::new(); 6], traffic));
+    cells.push(optional(times.device_seconds));
     cells
 }
 

@@ -29,9 +29,10 @@ pub(super) struct Contender {
 /// The CPU, and the GPU if there is one; otherwise why not. An error if what was asked for is missing.
 pub(super) fn open(arguments: &BenchArguments) -> Result<(Vec<Contender>, Option<String>), Failure> {
     let is_asked_for = arguments.adapter.is_some() || arguments.precision != PrecisionChoice::Auto;
+    let options = GpuOptions::default().with_time_stamps();
     let options = match &arguments.adapter {
-        Some(name) => GpuOptions::default().with_adapter(name),
-        None => GpuOptions::default(),
+        Some(name) => options.with_adapter(name),
+        None => options,
     };
     let mut contenders = vec![cpu()?];
     let first = match arguments.precision {

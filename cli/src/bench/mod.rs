@@ -144,9 +144,12 @@ fn time(
     let ready = task.ready(case, engine)?;
     let found = ready()?;
     let first = began.1.elapsed().as_secs_f64();
+    let busy = || gpu.as_ref().map_or(Ok(None), Gpu::busy);
+    busy()?;
     let loaded = traffic();
     ready()?;
     let again = traffic();
+    let device = busy()?;
     let one = |_| {
         let start = Instant::now();
         ready().map(|_| start.elapsed().as_secs_f64())
@@ -161,6 +164,7 @@ fn time(
         mean_seconds: runs.mean(),
         deviation_seconds: runs.deviation(),
         first_seconds: first,
+        device_seconds: device.map(|time| time.as_secs_f64()),
         predicted_seconds: timed.peaks.zip(task.job(case)).map(|(peaks, job)| peaks.rates.seconds_of(&job)),
         bytes_per_second: bytes,
         operations_per_second: operations,

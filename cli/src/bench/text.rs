@@ -7,7 +7,7 @@ use comfy_table::{Cell, ColumnConstraint};
 use super::answer::{Measured, Outcome, Run, Timed, Times};
 use crate::output::table::{new_table, right};
 
-const HEADER: [&str; 14] = [
+const HEADER: [&str; 15] = [
     "m",
     "n",
     "k",
@@ -16,6 +16,7 @@ const HEADER: [&str; 14] = [
     "engine",
     "best, ms",
     "mean ± sd",
+    "device",
     "upload",
     "predicted",
     "×cpu",
@@ -25,7 +26,7 @@ const HEADER: [&str; 14] = [
 ];
 
 /// Columns that a CPU has nothing for.
-const OF_DEVICES: [usize; 4] = [8, 10, 12, 13];
+const OF_DEVICES: [usize; 5] = [8, 9, 11, 13, 14];
 
 /// A table, the engines, and the sizes from which on the GPU is faster.
 pub(super) fn render(run: &Run) -> String {
@@ -81,13 +82,13 @@ fn engines(run: &Run) -> String {
 fn cells(measured: &Measured, run: &Run) -> Vec<Cell> {
     let Some(times) = measured.times() else {
         let mut cells = vec![right("refused")];
-        cells.extend(["–"; 7].map(right));
+        cells.extend(["–"; 8].map(right));
         return cells;
     };
     if !times.right {
         // The time of a wrong answer is not shown.
         let mut cells = vec![right(format!("wrong by {:.0e}", times.difference))];
-        cells.extend(["–"; 7].map(right));
+        cells.extend(["–"; 8].map(right));
         return cells;
     }
     let is_device = measured.engine > 0;
@@ -97,6 +98,7 @@ fn cells(measured: &Measured, run: &Run) -> Vec<Cell> {
     vec![
         right(milliseconds(times.best_seconds)),
         right(format!("{} ± {}", milliseconds(times.mean_seconds), milliseconds(times.deviation_seconds))),
+        or_none(times.device_seconds.map(milliseconds)),
         or_none(is_device.then(|| milliseconds(times.upload().as_secs_f64()))),
         or_none(times.predicted_seconds.map(milliseconds)),
         or_none(faster.filter(|_| is_device).map(|faster| format!("{faster:.2}"))),

@@ -11,6 +11,7 @@ use super::{
     options::{GpuOptions, Patch, interface},
     pace::Pace,
     shaders::{Pipelines, SHADERS, Shader},
+    stamps::Stamps,
     submissions::{Submissions, one_line},
     traffic::Counters,
     trusted::Checks,
@@ -37,6 +38,7 @@ pub(super) struct Context {
     pub(super) patches: Vec<Patch>,
     pub(super) checks: Checks,
     pub(super) witness: Option<Witness>,
+    pub(super) stamps: Option<Stamps>,
     pub(super) pace: Pace,
     pub(super) submissions: Submissions,
     pub(super) counters: Counters,
@@ -59,7 +61,7 @@ impl Context {
         let adapter = options.choose()?;
         let info = adapter.get_info();
         let precision = options.precision_on(&info.name, adapter.features())?;
-        let wanted = wgpu::Features::SHADER_F64 & adapter.features();
+        let wanted = options.features() & adapter.features();
         let request = wgpu::DeviceDescriptor {
             label: Some("pdpp"),
             required_features: wanted,
@@ -115,6 +117,7 @@ impl Context {
             patches: options.patches(),
             checks: options.checks(),
             witness: options.rewrite().map(|rewrite| Witness::new(&device, rewrite)),
+            stamps: if options.has_time_stamps() { Stamps::new(&device) } else { None },
             pace: Pace::of(info.device_type, precision, options.longest_dispatch()),
             submissions: Submissions::new(options.time_limit()),
             counters: Counters::default(),

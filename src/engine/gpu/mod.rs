@@ -36,6 +36,7 @@ mod row_norms;
 mod sequential_draws;
 mod shaders;
 mod slates;
+mod stamps;
 mod stored;
 mod submissions;
 mod swap_ahead;

@@ -16,6 +16,7 @@ pub struct GpuOptions {
     checks: Checks,
     workgroup_memory: Option<u64>,
     row_memory: Option<u64>,
+    has_time_stamps: bool,
     patches: Vec<Patch>,
     rewrite: Option<Rewrite>,
 }
@@ -75,6 +76,12 @@ impl GpuOptions {
         Self { checks: Checks::Everywhere, ..self }
     }
 
+    /// Times passes on the device, where it can ([`Gpu::busy`](super::Gpu::busy)).
+    #[must_use]
+    pub fn with_time_stamps(self) -> Self {
+        Self { has_time_stamps: true, ..self }
+    }
+
     /// Takes the adapter to have this much workgroup memory, for tests of variants that it would not run.
     #[doc(hidden)]
     #[must_use]
@@ -119,6 +126,16 @@ impl GpuOptions {
     /// Sources that are changed are never trusted.
     pub(super) fn checks(&self) -> Checks {
         if self.patches.is_empty() && self.rewrite.is_none() { self.checks } else { Checks::Everywhere }
+    }
+
+    /// Features of a device beyond those that every adapter has.
+    pub(super) fn features(&self) -> wgpu::Features {
+        let stamps = wgpu::Features::TIMESTAMP_QUERY;
+        wgpu::Features::SHADER_F64 | if self.has_time_stamps { stamps } else { wgpu::Features::empty() }
+    }
+
+    pub(super) fn has_time_stamps(&self) -> bool {
+        self.has_time_stamps
     }
 
     pub(super) fn row_memory(&self) -> Option<u64> {

@@ -9,6 +9,7 @@ use super::{
     context::Context,
     pace::{Load, Run},
     shaders::{Pipeline, Variant},
+    stamps::Stamps,
     witness::Witness,
 };
 use crate::Result;
@@ -148,7 +149,8 @@ impl Context {
         let offset = self.place(work, run.start, parameters);
         let at = self.group(work, pipeline, variant, bindings);
         let pass = work.pass.get_or_insert_with(|| {
-            let descriptor = wgpu::ComputePassDescriptor { label: Some(work.what), timestamp_writes: None };
+            let timestamp_writes = self.stamps.as_ref().and_then(Stamps::of_pass);
+            let descriptor = wgpu::ComputePassDescriptor { label: Some(work.what), timestamp_writes };
             work.encoder.begin_compute_pass(&descriptor).forget_lifetime()
         });
         pass.set_pipeline(&pipeline.pipeline);

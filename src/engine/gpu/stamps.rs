@@ -1,0 +1,79 @@
+//! Time stamps at both ends of passes: how long a device was at work.
+
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use super::{Gpu, buffers::Lease, context::Context};
+use crate::Result;
+
+/// Passes that are timed before their stamps are read.
+const PASSES: u32 = wgpu::QUERY_SET_MAX_QUERIES / 2;
+/// Bytes of a stamp.
+const STAMP: u64 = 8;
+
+/// The stamps of passes, and how many have been recorded.
+#[derive(Debug)]
+pub(super) struct Stamps {
+    set: wgpu::QuerySet,
+    passes: AtomicU32,
+}
+
+impl Stamps {
+    /// `None` on a device without the feature.
+    pub(super) fn new(device: &wgpu::Device) -> Option<Self> {
+        let descriptor = wgpu::QuerySetDescriptor {
+            label: Some("pdpp.stamps"),
+            ty: wgpu::QueryType::Timestamp,
+            count: 2 * PASSES,
+        };
+        device
+            .features()
+            .contains(wgpu::Features::TIMESTAMP_QUERY)
+            .then(|| Self { set: device.create_query_set(&descriptor), passes: AtomicU32::new(0) })
+    }
+
+    /// The stamps of one more pass, if it can be timed.
+    pub(super) fn of_pass(&self) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
+        let pass = self.passes.fetch_add(1, Ordering::Relaxed);
+        (pass < PASSES).then_some(wgpu::ComputePassTimestampWrites {
+            query_set: &self.set,
+            beginning_of_pass_write_index: Some(2 * pass),
+            end_of_pass_write_index: Some(2 * pass + 1),
+        })
+    }
+}
+
+impl Context {
+    fn busy(&self) -> Result<Option<Duration>> {
+        let Some(stamps) = &self.stamps else { return Ok(None) };
+        let passes = stamps.passes.swap(0, Ordering::Relaxed);
+        if passes == 0 || passes > PASSES {
+            return Ok((passes == 0).then_some(Duration::ZERO));
+        }
+        let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
+        let bytes = 2 * u64::from(passes) * STAMP;
+        let resolved: Lease = self.pool.take(&self.device, usage, bytes);
+        let mut work = self.work("time stamps");
+        work.encoder().resolve_query_set(&stamps.set, 0..2 * passes, &resolved, 0);
+        let found = self.download(work, &[(&resolved, 0, bytes)])?.concat();
+        let stamps: Vec<u64> = bytemuck::pod_collect_to_vec(&found);
+        let ticks: u64 = stamps.as_chunks().0.iter().map(|[began, ended]| ended.saturating_sub(*began)).sum();
+        let seconds = ticks as f64 * f64::from(self.queue.get_timestamp_period()) * 1e-9;
+        Ok(Some(Duration::from_secs_f64(seconds)))
+    }
+}
+
+impl Gpu {
+    /// How long the device has computed since this was last asked, without what the host and transfers take, by time
+    /// stamps around its passes ([`GpuOptions::with_time_stamps`](super::GpuOptions::with_time_stamps)). `None` without
+    /// stamps, and after more passes than they last for.
+    ///
+    /// # Errors
+    /// Those of any verb.
+    pub fn busy(&self) -> Result<Option<Duration>> {
+        let context = self.context();
+        context.checked("time stamps", || context.busy())
+    }
+}

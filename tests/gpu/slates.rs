@@ -190,7 +190,7 @@ fn a_block_of_requests_is_one_submission_and_one_wait() {
             assert!((192_000..200_000).contains(&rows), "{rows}");
             assert!(added.waits == 1 && added.submissions == 1 && added.dispatches == 1, "{added:?}");
             // Item, part and weight of every candidate, a tile for every request, the quota and parameters.
-            let most = count as u64 * (16 + 200 * (8 + width)) + 200;
+            let most = count as u64 * (16 + 200 * (8 + width)) + 140 + gpu.parameter_bytes();
             assert!(added.uploaded <= most, "{added:?}, at most {most}");
             assert!(added.downloaded <= 48 * count as u64 + 4, "{added:?}");
         });

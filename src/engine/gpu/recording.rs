@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::atomic::Ordering};
 use wgpu::{BindGroupEntry, BindingResource, BufferBinding, BufferUsages};
 
 use super::{
+    Gpu,
     buffers::Lease,
     context::Context,
     pace::{Load, Run},
@@ -29,6 +30,8 @@ pub(super) struct Work {
     encoder: wgpu::CommandEncoder,
     /// The dispatches since the last copy.
     pass: Option<wgpu::ComputePass<'static>>,
+    /// Passes that are not yet submitted.
+    passes: u32,
     /// Seconds on the slowest card considered.
     seconds: f64,
     /// Buffers that must not be reused before the commands are submitted.
@@ -76,6 +79,7 @@ impl Context {
             what,
             encoder: self.encoder(),
             pass: None,
+            passes: 0,
             seconds: 0.0,
             held: Vec::new(),
             parameters: Vec::new(),
@@ -107,6 +111,7 @@ impl Context {
             self.write_parameters(work);
             let recorded = std::mem::replace(work.encoder(), self.encoder());
             self.send(work.what, recorded)?;
+            self.count_passes(std::mem::take(&mut work.passes));
         }
         work.seconds += seconds;
         Ok(())
@@ -116,7 +121,9 @@ impl Context {
     pub(super) fn submit(&self, mut work: Work) -> Result<u64> {
         self.write_parameters(&mut work);
         work.pass = None;
-        self.send(work.what, work.encoder)
+        let number = self.send(work.what, work.encoder)?;
+        self.count_passes(work.passes);
+        Ok(number)
     }
 
     /// Records a load of a shader, in as many dispatches as it needs. Binding 0 holds the parameters, the first of
@@ -149,6 +156,7 @@ impl Context {
         let offset = self.place(work, run.start, parameters);
         let at = self.group(work, pipeline, variant, bindings);
         let pass = work.pass.get_or_insert_with(|| {
+            work.passes += 1;
             let timestamp_writes = self.stamps.as_ref().and_then(Stamps::of_pass);
             let descriptor = wgpu::ComputePassDescriptor { label: Some(work.what), timestamp_writes };
             work.encoder.begin_compute_pass(&descriptor).forget_lifetime()
@@ -202,6 +210,15 @@ impl Context {
         }
         work.groups.push_back(Group { variant, bindings: own, bound });
         work.groups.len() - 1
+    }
+}
+
+impl Gpu {
+    /// The most bytes that the parameters of a dispatch take, most of them because offsets are aligned.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn parameter_bytes(&self) -> u64 {
+        64.max(self.context().alignment as u64)
     }
 }
 

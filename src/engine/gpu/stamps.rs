@@ -13,11 +13,12 @@ const PASSES: u32 = wgpu::QUERY_SET_MAX_QUERIES / 2;
 /// Bytes of a stamp.
 const STAMP: u64 = 8;
 
-/// The stamps of passes, and how many have been recorded.
+/// The stamps of passes, and how many have been recorded and submitted.
 #[derive(Debug)]
 pub(super) struct Stamps {
     set: wgpu::QuerySet,
-    passes: AtomicU32,
+    recorded: AtomicU32,
+    submitted: AtomicU32,
 }
 
 impl Stamps {
@@ -28,15 +29,16 @@ impl Stamps {
             ty: wgpu::QueryType::Timestamp,
             count: 2 * PASSES,
         };
-        device
-            .features()
-            .contains(wgpu::Features::TIMESTAMP_QUERY)
-            .then(|| Self { set: device.create_query_set(&descriptor), passes: AtomicU32::new(0) })
+        device.features().contains(wgpu::Features::TIMESTAMP_QUERY).then(|| Self {
+            set: device.create_query_set(&descriptor),
+            recorded: AtomicU32::new(0),
+            submitted: AtomicU32::new(0),
+        })
     }
 
     /// The stamps of one more pass, if it can be timed.
     pub(super) fn of_pass(&self) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
-        let pass = self.passes.fetch_add(1, Ordering::Relaxed);
+        let pass = self.recorded.fetch_add(1, Ordering::Relaxed);
         (pass < PASSES).then_some(wgpu::ComputePassTimestampWrites {
             query_set: &self.set,
             beginning_of_pass_write_index: Some(2 * pass),
@@ -46,11 +48,22 @@ impl Stamps {
 }
 
 impl Context {
+    /// Counts the passes of a submission.
+    pub(super) fn count_passes(&self, passes: u32) {
+        if let Some(stamps) = &self.stamps {
+            stamps.submitted.fetch_add(passes, Ordering::Relaxed);
+        }
+    }
+
     fn busy(&self) -> Result<Option<Duration>> {
         let Some(stamps) = &self.stamps else { return Ok(None) };
-        let passes = stamps.passes.swap(0, Ordering::Relaxed);
-        if passes == 0 || passes > PASSES {
-            return Ok((passes == 0).then_some(Duration::ZERO));
+        let passes = stamps.recorded.swap(0, Ordering::Relaxed);
+        // A device would wait for the stamps of a pass that was never submitted.
+        if stamps.submitted.swap(0, Ordering::Relaxed) != passes || passes > PASSES {
+            return Ok(None);
+        }
+        if passes == 0 {
+            return Ok(Some(Duration::ZERO));
         }
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
         let bytes = 2 * u64::from(passes) * STAMP;
@@ -68,7 +81,7 @@ impl Context {
 impl Gpu {
     /// How long the device has computed since this was last asked, without what the host and transfers take, by time
     /// stamps around its passes ([`GpuOptions::with_time_stamps`](super::GpuOptions::with_time_stamps)). `None` without
-    /// stamps, and after more passes than they last for.
+    /// stamps, after more passes than they last for, and if some were not submitted, as in another thread or after an error.
     ///
     /// # Errors
     /// Those of any verb.

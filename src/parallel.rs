@@ -55,9 +55,15 @@ pub(crate) fn map_ordered_mut<P: Send, T: Send>(
 
 /// Results of `each(0), …, each(count − 1)`, in that order, where each takes too little for a task of its own.
 pub(crate) fn map_in_tasks<T: Send>(count: usize, each: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-    const TASK: usize = 512;
-    let task = |task: usize| (task * TASK..count.min((task + 1) * TASK)).map(&each).collect::<Vec<T>>();
-    map_ordered(count.div_ceil(TASK), task).into_iter().flatten().collect()
+    #[cfg(feature = "parallel")]
+    {
+        use rayon::prelude::*;
+        const TASK: usize = 512;
+        if count > TASK {
+            return (0..count).into_par_iter().with_min_len(TASK).map(each).collect();
+        }
+    }
+    (0..count).map(each).collect()
 }
 
 /// The sum of `of(0), …, of(count − 1)`, block by block.

@@ -20,8 +20,8 @@ fn kept(x: real4, zero: u32) -> real4 {
   return x;
 }
 
-// The same numbers. By their bits where they are below the normal range, which devices may take for zero: a branch, as
-// most cards have few units for double precision.
+// The same numbers. By their bits where they are below the normal range, which devices may take for zero: a branch skips
+// this for most values, since most cards are slow in double precision.
 fn of_single(x: vec4<f32>) -> real4 {
   let bits = bitcast<vec4<u32>>(x);
   let size = bits & vec4<u32>(0x7fffffffu);

@@ -39,8 +39,8 @@ fn row_factor(tile: Tile, at: u32) -> real {
   return factors[tile.group];
 }
 
-// Values of a row for a sum: times the row's factor, unless that follows the sum. So it does where sums are wider than rows,
-// whose squares neither over- nor underflow then.
+// Values of a row for a sum: times the row's factor, unless that follows the sum. Where sums are wider than rows it does:
+// squares of such rows neither over- nor underflow.
 fn term(at: u32, factor: real) -> real4 {
   if FACTOR_LAST {
     return stored_quad(at);

@@ -32,7 +32,7 @@ impl IndependentKDpps {
     /// Sets up the exact sampler.
     ///
     /// # Cost
-    /// That of one [`KDpp`] per part; 24 bytes per item with leverage trials.
+    /// That of one [`KDpp`] per part; 24 bytes per item with leverage trials, 32 during set-up.
     ///
     /// # Errors
     /// Those of [`KDpp::sampler`].

@@ -8,7 +8,11 @@ use oracles::{
 };
 use partition_dpp::{
     Features,
-    engine::low_level::{Items, Rows},
+    engine::{
+        Precision,
+        gpu::GpuOptions,
+        low_level::{Items, Rows},
+    },
 };
 
 use crate::conformance::{each_rows, norm, scaled};
@@ -149,7 +153,7 @@ fn planted_faults_are_noticed() {
 #[test]
 fn tiles_beyond_the_threads_are_counted() {
     let fault = (("leaders", "tile += 256u", "tile += 512u"), more_tiles_than_threads as engines::Test);
-    engines::assert_noticed_on(&[partition_dpp::engine::gpu::GpuOptions::default()], &[fault]);
+    engines::assert_noticed_on(&[GpuOptions::default().with_precision(Precision::F32)], &[fault]);
 }
 
 #[test]

@@ -144,9 +144,10 @@ fn time(
     let ready = task.ready(case, engine)?;
     let found = ready()?;
     let first = began.1.elapsed().as_secs_f64();
+    let loaded = traffic();
     let busy = || gpu.as_ref().map_or(Ok(None), Gpu::busy);
     busy()?;
-    let loaded = traffic();
+    let before = traffic();
     ready()?;
     let again = traffic();
     let device = busy()?;
@@ -176,8 +177,8 @@ fn time(
         traffic: began
             .0
             .zip(loaded)
-            .zip(again)
-            .map(|((began, loaded), again)| Exchanged::of(loaded - began, again - loaded)),
+            .zip(before.zip(again))
+            .map(|((began, loaded), (before, again))| Exchanged::of(loaded - began, again - before)),
     })
 }
 

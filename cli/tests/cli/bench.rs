@@ -53,6 +53,13 @@ fn a_device_is_timed_where_it_is_right() {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(!text.contains("wrong by"), "{text}");
         let csv = std::fs::read_to_string(folder.path("times.csv")).unwrap();
+        let (header, device) =
+            (csv.lines().next().unwrap(), csv.lines().find(|line| line.contains(",gpu ")).unwrap());
+        let time = device.rsplit(',').next().unwrap();
+        assert!(
+            header.ends_with(",device_seconds") && (time.is_empty() || time.parse::<f64>().unwrap() > 0.0),
+            "{csv}"
+        );
         // Single precision is too little for some laws, of which it says so.
         let refused = csv.matches(",interpolation,gpu f32,").count();
         let right = csv.matches(",true,").count();

@@ -44,7 +44,7 @@ pub(super) struct Context {
     pub(super) counters: Counters,
     /// The most workgroups along a dimension of a dispatch.
     pub(super) most_groups: u32,
-    /// What offsets of parameters are multiples of.
+    /// Of parameters in their buffer.
     pub(super) alignment: usize,
     info: EngineInfo,
     pub(super) pipelines: Pipelines,

@@ -18,8 +18,8 @@ use crate::Result;
 /// The most bytes of a dispatch's parameters.
 const PARAMETERS: u64 = 128;
 /// Bytes of a buffer of parameters.
-const PAGE: u64 = 1 << 14;
-/// Bind groups that are kept for dispatches with the same bindings.
+const PAGE: u64 = 1 << 12;
+/// How many bind groups are kept for dispatches with the same bindings.
 const GROUPS: usize = 16;
 
 /// Recorded commands that are not yet submitted.
@@ -39,7 +39,7 @@ pub(super) struct Work {
     /// Parameters that are not yet written to the page, which is bound with an offset.
     parameters: Vec<u8>,
     page: Lease,
-    /// The last bind groups.
+    /// The last bind groups, oldest first.
     groups: VecDeque<Group>,
 }
 
@@ -170,17 +170,18 @@ impl Context {
 
     /// Where the parameters of a dispatch lie in the page.
     fn place(&self, work: &mut Work, start: usize, parameters: &[u32]) -> u32 {
-        if work.parameters.len() as u64 + PARAMETERS > PAGE {
+        debug_assert!(size_of_val(parameters) as u64 + 4 <= PARAMETERS, "{parameters:?}");
+        let mut offset = work.parameters.len().next_multiple_of(self.alignment);
+        if offset as u64 + PARAMETERS > PAGE {
             self.write_parameters(work);
             let full = std::mem::replace(&mut work.page, self.page());
             work.held.push(full);
+            offset = 0;
         }
-        let offset = super::words(work.parameters.len());
+        work.parameters.resize(offset, 0);
         work.parameters.extend(bytemuck::bytes_of(&super::words(start)));
         work.parameters.extend(bytemuck::cast_slice::<u32, u8>(parameters));
-        let aligned = work.parameters.len().next_multiple_of(self.alignment);
-        work.parameters.resize(aligned, 0);
-        offset
+        super::words(offset)
     }
 
     /// The bind group of a dispatch, which may be that of an earlier one.
@@ -214,7 +215,7 @@ impl Context {
 }
 
 impl Gpu {
-    /// The most bytes that the parameters of a dispatch take, most of them because offsets are aligned.
+    /// The bytes that parameters take, at offsets that the device can bind, if they are no more than 64.
     #[doc(hidden)]
     #[must_use]
     pub fn parameter_bytes(&self) -> u64 {

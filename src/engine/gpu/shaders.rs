@@ -185,6 +185,7 @@ pub(super) struct Variant {
 impl From<Shader> for Variant {
     /// A shader that does not read rows; matrices are stored.
     fn from(shader: Shader) -> Self {
+        debug_assert!(shader.input() != Input::Rows, "{shader:?}");
         Self { shader, number: 0 }
     }
 }
@@ -351,4 +352,18 @@ fn build(context: &Context, variant: Variant) -> Pipeline {
         cache: None,
     });
     Pipeline { pipeline, layout }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_are_named_after_their_largest_matrix() {
+        for variant in Shader::GridDeterminants.variants(Precision::F32) {
+            let size =
+                variant.largest_matrix(Precision::F32).map_or(String::new(), |size| format!(".{size}"));
+            assert_eq!(variant.name(), format!("grid_determinants{size}"));
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Gpu, buffers::Lease, context::Context};
+use super::{Gpu, context::Context};
 use crate::Result;
 
 /// Passes that are timed before their stamps are read.
@@ -58,7 +58,7 @@ impl Context {
     fn busy(&self) -> Result<Option<Duration>> {
         let Some(stamps) = &self.stamps else { return Ok(None) };
         let passes = stamps.recorded.swap(0, Ordering::Relaxed);
-        // A device would wait for the stamps of a pass that was never submitted.
+        // The stamps of a pass that was not submitted are those of an earlier one.
         if stamps.submitted.swap(0, Ordering::Relaxed) != passes || passes > PASSES {
             return Ok(None);
         }
@@ -67,7 +67,7 @@ impl Context {
         }
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
         let bytes = 2 * u64::from(passes) * STAMP;
-        let resolved: Lease = self.pool.take(&self.device, usage, bytes);
+        let resolved = self.pool.take(&self.device, usage, bytes);
         let mut work = self.work("time stamps");
         work.encoder().resolve_query_set(&stamps.set, 0..2 * passes, &resolved, 0);
         let found = self.download(work, &[(&resolved, 0, bytes)])?.concat();
@@ -81,7 +81,8 @@ impl Context {
 impl Gpu {
     /// How long the device has computed since this was last asked, without what the host and transfers take, by time
     /// stamps around its passes ([`GpuOptions::with_time_stamps`](super::GpuOptions::with_time_stamps)). `None` without
-    /// stamps, after more passes than they last for, and if some were not submitted, as in another thread or after an error.
+    /// stamps, after more passes than they last for, and if some were not submitted, as after an error. Other threads must not use
+    /// the device meanwhile.
     ///
     /// # Errors
     /// Those of any verb.

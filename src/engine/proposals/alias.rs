@@ -5,7 +5,7 @@ use prefetch_index::prefetch_index;
 use super::sweep::Sweep;
 use crate::{
     linalg::power_of_two_near,
-    parallel::{map_ordered, map_ordered_mut, sum_in_blocks},
+    parallel::{map_in_tasks, map_ordered_mut, sum_in_blocks},
 };
 
 /// The relative margin above weights, for rounding in computations with them.
@@ -36,10 +36,10 @@ pub(crate) struct AliasTable {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+pub(super) struct Entry {
     /// Shares of the entry that belong to its own item; the others belong to its alias.
-    own: u32,
-    alias: u32,
+    pub(super) own: u32,
+    pub(super) alias: u32,
     weight: f32,
     item: u32,
 }
@@ -60,25 +60,25 @@ impl AliasTable {
     }
 
     fn in_blocks(len: usize, item: impl Fn(usize) -> (u32, f64) + Sync + Send, log_block: u32) -> Self {
-        let mut entries = map_ordered(len + 1, |at| {
+        let mut entries = map_in_tasks(len + 1, |at| {
             let (item, weight) = if at < len { item(at) } else { (0, 0.0) };
             Entry { own: 0, alias: 0, weight: round_up(weight), item }
         });
         let total = sum_in_blocks(entries.len(), |at| f64::from(entries[at].weight));
         let share = power_of_two_near(total / (SHARES * len as f64)).max(f64::from(f32::MIN_POSITIVE));
-        let mut own = map_ordered(entries.len(), |at| entries[at].shares(share));
+        let mut own = map_in_tasks(entries.len(), |at| entries[at].shares(share));
         let shares = sum_in_blocks(own.len(), |at| own[at]);
         let capacity = shares.div_ceil(own.len() as u64);
         own[len] = capacity * own.len() as u64 - shares;
         let sweep = Sweep::new(&own, capacity, log_block);
-        let filled = map_ordered(sweep.blocks(), |block| sweep.fill(block));
-        let blocks = entries.chunks_mut(1 << log_block).zip(own.chunks(1 << log_block)).zip(filled);
-        map_ordered_mut(blocks.collect(), |_, ((entries, own), filled)| {
-            for ((entry, own), [kept, alias]) in entries.iter_mut().zip(own).zip(filled) {
+        let blocks = entries.chunks_mut(1 << log_block).zip(own.chunks(1 << log_block));
+        map_ordered_mut(blocks.collect(), |block, (entries, own)| {
+            sweep.fill(block, entries);
+            for (entry, own) in entries.iter_mut().zip(own) {
                 // Exact: from 2²⁴ shares on it is the weight itself, and below it has at most the digits of an f32.
                 #[expect(clippy::cast_possible_truncation, reason = "exact")]
                 let weight = (*own as f64 * share) as f32;
-                (entry.own, entry.alias, entry.weight) = (kept, alias, weight);
+                entry.weight = weight;
             }
         });
         entries[len].weight = f32::INFINITY;

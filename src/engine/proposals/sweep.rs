@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::alias::Entry;
 use crate::parallel::map_ordered;
 
 /// Entries to fill, which begin with shares of their own, on average as many as each holds.
@@ -37,7 +38,7 @@ struct Sums {
 impl<'s> Sweep<'s> {
     pub(super) fn new(own: &'s [u64], capacity: u64, log_block: u32) -> Self {
         let mut sweep = Self { own, capacity, log_block, sums: vec![Sums::default()] };
-        let own = map_ordered(sweep.blocks(), |block| Sums {
+        let own = map_ordered(own.len().div_ceil(1 << log_block), |block| Sums {
             lack: sweep.range(block).map(|at| sweep.lack(at)).sum(),
             excess: sweep.range(block).map(|at| sweep.excess(at)).sum(),
         });
@@ -56,43 +57,38 @@ impl<'s> Sweep<'s> {
         self.own[at].saturating_sub(self.capacity)
     }
 
-    pub(super) fn blocks(&self) -> usize {
-        self.own.len().div_ceil(1 << self.log_block)
-    }
-
     fn range(&self, block: usize) -> Range<usize> {
         block << self.log_block..self.own.len().min((block + 1) << self.log_block)
     }
 
-    /// The shares that every entry of a block keeps, and whose the others are.
+    /// Fills the entries of a block.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "an entry holds about 2³⁰ shares, items are counted in 32 bits"
     )]
-    pub(super) fn fill(&self, block: usize) -> Vec<[u32; 2]> {
+    pub(super) fn fill(&self, block: usize, entries: &mut [Entry]) {
         let (range, Sums { lack: mut lacking, mut excess }) = (self.range(block), self.sums[block]);
         let (mut donors, mut receivers) = (Donors::new(self, lacking), Receivers::new(self, excess));
         let (start, mut last) = (range.start, None);
-        let mut filled: Vec<[u32; 2]> = Vec::with_capacity(range.len());
         for at in range.clone() {
             let own = self.own[at];
-            if own <= self.capacity {
+            let (kept, alias) = if own <= self.capacity {
                 // Without a donor the entry is full.
-                filled.push([own as u32, donors.beyond(lacking).unwrap_or(at) as u32]);
+                let donor = donors.beyond(lacking).unwrap_or(at);
                 lacking += self.lack(at);
+                (own, donor)
             } else {
                 excess += self.excess(at);
-                let kept = self.capacity - (receivers.up_to(excess) - excess);
-                filled.push([kept as u32, at as u32]);
-                if let Some(heavy) = last.replace(at) {
-                    filled[heavy - start][1] = at as u32;
+                if let Some(heavy) = last.replace(at - start) {
+                    entries[heavy].alias = at as u32;
                 }
-            }
+                (self.capacity - (receivers.up_to(excess) - excess), at)
+            };
+            (entries[at - start].own, entries[at - start].alias) = (kept as u32, alias as u32);
         }
         if let (Some(heavy), Some(next)) = (last, self.heavy(range.end)) {
-            filled[heavy - start][1] = next as u32;
+            entries[heavy].alias = next as u32;
         }
-        filled
     }
 
     /// The next heavy entry.
@@ -160,6 +156,10 @@ impl<'s> Receivers<'s> {
     /// The least D ≥ E.
     fn up_to(&mut self, excess: u64) -> u64 {
         while self.lacking < excess {
+            // Whole blocks are passed at once.
+            if self.at.trailing_zeros() >= self.sweep.log_block {
+                *self = Self::new(self.sweep, excess - 1);
+            }
             self.lacking += self.sweep.lack(self.at);
             self.at += 1;
         }

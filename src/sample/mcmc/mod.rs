@@ -67,7 +67,7 @@ const MOVE: f64 = 8.0;
 /// samplers: [`PartitionDpp::sampler`].
 ///
 /// # Cost
-/// Set-up as for rejection plus one pass over A (2mn² operations); 32 bytes per item, 40 during set-up, and at most 8r for
+/// Set-up as for rejection plus one pass over A (2mn² operations); 32 bytes per item, 48 during set-up, and at most 8r for
 /// rows in other coordinates. A proposal takes 4nk operations and a move 6nk more (times the items it replaces), whatever m;
 /// another set takes about 6kr², or 2(c+2)k²r where c candidates of every pick estimate weights; 2(p+1) numbers are kept
 /// per draw.

@@ -45,7 +45,7 @@ impl PartitionDpp {
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each; two more for every six digits that A is worse conditioned than 1e3),
-    /// O(pn³) per step of the tilt, 24 bytes per item.
+    /// O(pn³) per step of the tilt, 24 bytes per item, 32 during set-up.
     ///
     /// Per draw by rejection: at most 1 / [`acceptance_bound`](Sampler::acceptance_bound) proposals on average, each
     /// O(k·n·r) whatever the number of items; under exact counts that is

@@ -140,8 +140,8 @@ impl ProjectionDpp {
 /// Bytes of the tables of items, and of their inputs.
 pub(super) fn table_bytes(way: Projection, items: f64, dims: f64, rank: f64, size: f64) -> u64 {
     let way = if way == Projection::Cheaper { cheaper(items, dims, rank, size) } else { way };
-    // Twice the eigenvectors and an index; a leverage and an entry of the alias table.
-    let each = if way == Projection::Elementary { 16.0 * rank + 4.0 } else { 24.0 };
+    // Twice the eigenvectors and an index; a leverage, an entry of the alias table and, while that is filled, its shares.
+    let each = if way == Projection::Elementary { 16.0 * rank + 4.0 } else { 32.0 };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "far below 2⁶⁴")]
     let bytes = (items * each) as u64;
     bytes

@@ -25,8 +25,8 @@ pub struct Tested {
     pub largest_matrix: usize,
 }
 
-/// Operations for every term that is added up, a product, a sum and one more, each of which may be off by ε: WGSL rounds
-/// sums and products to either neighbour, and promises neither fused operations nor numbers below the normal range.
+/// Rounded operations per term of a sum: a product, an addition and one to spare. Each may be off by ε, because WGSL lets a
+/// device round to either neighbour, and it promises neither fused operations nor subnormal numbers.
 const ROUNDINGS: f64 = 3.0;
 
 thread_local! {

@@ -58,7 +58,7 @@ impl Context {
     fn busy(&self) -> Result<Option<Duration>> {
         let Some(stamps) = &self.stamps else { return Ok(None) };
         let passes = stamps.recorded.swap(0, Ordering::Relaxed);
-        // The stamps of a pass that was not submitted are those of an earlier one.
+        // A pass that was not submitted still has the stamps of an earlier one.
         if stamps.submitted.swap(0, Ordering::Relaxed) != passes || passes > PASSES {
             return Ok(None);
         }
@@ -79,10 +79,11 @@ impl Context {
 }
 
 impl Gpu {
-    /// How long the device has computed since this was last asked, without what the host and transfers take, by time
-    /// stamps around its passes ([`GpuOptions::with_time_stamps`](super::GpuOptions::with_time_stamps)). `None` without
-    /// stamps, after more passes than they last for, and if some were not submitted, as after an error. Other threads must not use
-    /// the device meanwhile.
+    /// The time that the device has computed since the last call, without the host's time and transfers. It is measured by
+    /// time stamps around passes ([`GpuOptions::with_time_stamps`](super::GpuOptions::with_time_stamps)).
+    ///
+    /// `None` without time stamps, after more passes than there are stamps for, and if a pass was not submitted, as
+    /// after an error. No other thread may use the device between two calls.
     ///
     /// # Errors
     /// Those of any verb.

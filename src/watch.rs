@@ -26,8 +26,27 @@ pub struct Progress {
     pub log_det: f64,
     /// Upper bound on ln det of every set, if one is known.
     pub upper_bound: Option<f64>,
+    /// How far the search tree is, if there is one.
+    pub tree: Option<Tree>,
     /// Time since the start.
     pub elapsed: Duration,
+}
+
+/// How far a search tree is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Tree {
+    /// Open nodes: those whose bound is above the best set so far.
+    pub open: u64,
+    /// The share of the tree that is searched, from 0 to 1, if the children of every node were alike. A forecast: it grows
+    /// unevenly.
+    pub done: f64,
+}
+
+impl Tree {
+    pub(crate) fn new(open: u64, done: f64) -> Self {
+        Self { open, done }
+    }
 }
 
 /// What a step is.
@@ -180,6 +199,7 @@ impl Watch {
             total,
             log_det: f64::NEG_INFINITY,
             upper_bound: None,
+            tree: None,
             elapsed,
         });
     }
@@ -191,9 +211,18 @@ impl Watch {
         steps: u64,
         log_det: f64,
         upper_bound: Option<f64>,
+        tree: Option<Tree>,
     ) {
         let step = Step::Search;
-        self.tell(start, |elapsed| Progress { step, steps, total: None, log_det, upper_bound, elapsed });
+        self.tell(start, |elapsed| Progress {
+            step,
+            steps,
+            total: None,
+            log_det,
+            upper_bound,
+            tree,
+            elapsed,
+        });
     }
 
     fn tell(&self, start: Option<Instant>, progress: impl FnOnce(Duration) -> Progress) {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::Termination;
 use crate::{
     engine::Engine,
-    watch::{Ended, Watch},
+    watch::{Ended, Tree, Watch},
 };
 
 /// The clock of one run.
@@ -44,7 +44,11 @@ impl Clock {
     }
 
     pub(super) fn report(&self, log_det: f64, upper_bound: Option<f64>, steps: u64) {
-        self.watch.report_search(self.start, steps, log_det, upper_bound);
+        self.watch.report_search(self.start, steps, log_det, upper_bound, None);
+    }
+
+    pub(super) fn report_tree(&self, log_det: f64, upper_bound: f64, nodes: u64, tree: Tree) {
+        self.watch.report_search(self.start, nodes, log_det, Some(upper_bound), Some(tree));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The feasible set of the relaxations, and the maximum of a linear function over it.
 
 use super::Subproblem;
-use crate::{engine::Demand, model::Counts};
+use crate::{engine::Demand, map::Place, model::Counts};
 
 /// 0 ≤ x ≤ 1 with Σ x_i in a range over every group, and over all.
 #[derive(Clone, Debug)]
@@ -45,13 +45,25 @@ impl Ends {
     }
 }
 
+/// The items with the largest x: as many of every group as are needed, and others above ½.
+pub(crate) fn with_largest(places: &[Place], counts: &Counts, x: &[f64]) -> Vec<Place> {
+    let above: Vec<f64> = x.iter().map(|x| x - 0.5).collect();
+    let taken = Choices::among(places, counts.clone()).best(&above).taken;
+    places.iter().zip(taken).filter(|(_, taken)| *taken).map(|(&place, _)| place).collect()
+}
+
 impl Choices {
     /// The choices of a feasible subproblem.
     pub(super) fn of(problem: &Subproblem) -> Self {
-        let mut groups = vec![Vec::new(); problem.counts.low.len()];
-        (0..problem.len()).for_each(|item| groups[problem.group(item)].push(item));
         let counts = problem.counts.limited(&problem.members(), problem.dims);
-        Self { groups, counts: counts.unwrap_or_else(|| problem.counts.clone()) }
+        Self::among(&problem.places, counts.unwrap_or_else(|| problem.counts.clone()))
+    }
+
+    /// The choices of so many items of every group among these.
+    pub(super) fn among(places: &[Place], counts: Counts) -> Self {
+        let mut groups = vec![Vec::new(); counts.low.len()];
+        places.iter().enumerate().for_each(|(item, place)| groups[place.group].push(item));
+        Self { groups, counts }
     }
 
     /// The maximum of a linear function: the largest entries that every group needs, then the largest of any group while

@@ -23,6 +23,7 @@ mod whole;
 mod tests;
 
 pub(crate) use balance::balance;
+pub(crate) use choice::with_largest;
 pub(crate) use hadamard::{hadamard, worth_with};
 pub(crate) use node::{Effort, MOST_DENSE, Method, Relaxed, relax, usable};
 pub(crate) use spectral::spectral_bound;

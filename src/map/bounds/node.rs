@@ -76,6 +76,13 @@ pub(crate) struct Effort {
     pub(crate) tuning_share: f64,
 }
 
+impl Effort {
+    /// That of a node of a tree, which only a bound below the target ends.
+    pub(crate) fn of_node(target: f64) -> Self {
+        Self { target, share: 0.1, tuning: 2, tuning_share: 0.2 }
+    }
+}
+
 /// A bound, and the guidance for branching.
 #[derive(Clone, Debug)]
 pub(crate) struct Relaxed {

@@ -2,7 +2,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::{choice::Choices, error_amplification::ErrorAmplification};
+use super::{choice::{Choices, with_largest}, error_amplification::ErrorAmplification};
 use crate::{
     linalg::{column, kernels},
     map::{
@@ -117,9 +117,7 @@ impl Subproblem {
 
     /// The included items, and those with the largest x: as many of every group as are needed, and others above ½.
     pub(crate) fn with_largest(&self, x: &[f64]) -> Vec<Place> {
-        let above: Vec<f64> = x.iter().map(|x| x - 0.5).collect();
-        let taken = Choices::of(self).best(&above).taken;
-        let largest = (0..self.len()).filter(|&item| taken[item]).map(|item| self.places[item]);
+        let largest = with_largest(&self.places, &Choices::of(self).counts, x);
         self.chosen.iter().copied().chain(largest).collect()
     }
 

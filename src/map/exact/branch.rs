@@ -1,12 +1,12 @@
 //! The work at a node of the tree.
 
-use super::state::{Left, Node, State};
+use super::{
+    problem::Problem,
+    state::{Left, Node, State},
+};
 use crate::{
     Result,
-    map::{
-        Place,
-        bounds::{Effort, Method, Relaxed, Subproblem, hadamard, relax, worth_with},
-    },
+    map::{Place, bounds::Relaxed},
 };
 
 /// Another round follows while one forces this share of the items.
@@ -25,7 +25,7 @@ pub(super) struct Branched {
 
 /// Bounds a node, forces items by the bound, and splits the rest in two.
 pub(super) fn branch(
-    root: &Subproblem,
+    root: &impl Problem,
     node: &Node,
     target: f64,
     ended: &(dyn Fn() -> bool + Sync),
@@ -40,7 +40,7 @@ pub(super) fn branch(
         match left {
             Left::Nothing => return Ok(branched),
             Left::One => {
-                branched.fathomed = branched.fathomed.max(state.problem.offset.min(bound));
+                branched.fathomed = branched.fathomed.max(state.problem.worth().min(bound));
                 branched.sets.push(state.included);
                 return Ok(branched);
             }
@@ -50,14 +50,16 @@ pub(super) fn branch(
             branched.children.push(state.node(bound));
             return Ok(branched);
         }
-        let relaxed = bounded(&state, target, ended)?;
+        let start = (state.x.len() == state.problem.len()).then(|| state.x.clone());
+        let relaxed = state.problem.bounded(&state.method, start, target, ended)?;
         branched.steps += relaxed.steps;
         bound = bound.min(relaxed.upper_bound);
         if bound < target {
             branched.fathomed = branched.fathomed.max(bound);
             return Ok(branched);
         }
-        branched.sets.push(state.problem.with_largest(&relaxed.x));
+        let largest = state.problem.with_largest(&relaxed.x);
+        branched.sets.push(state.included.iter().copied().chain(largest).collect());
         let before = state.problem.len();
         branched.fathomed = branched.fathomed.max(fix(&mut state, relaxed, target));
         if ((before - state.problem.len()) as f64) < WORTH_ANOTHER_ROUND * before as f64 {
@@ -67,26 +69,9 @@ pub(super) fn branch(
     }
 }
 
-/// The bound by the lengths of rows; if it is not below the target, that by the node's method, or by Γ where the method
-/// no longer applies.
-fn bounded(state: &State, target: f64, ended: &(dyn Fn() -> bool + Sync)) -> Result<Relaxed> {
-    let by_lengths = hadamard(&state.problem);
-    if by_lengths.upper_bound < target {
-        return Ok(by_lengths);
-    }
-    let effort = Effort { target, share: 0.1, tuning: 2, tuning_share: 0.2 };
-    let start = (state.x.len() == state.problem.len()).then(|| state.x.clone());
-    for method in [&state.method, &Method::Gamma] {
-        if let Some(relaxed) = relax(&state.problem, method, start.clone(), effort, ended)? {
-            return Ok(relaxed.or(&by_lengths));
-        }
-    }
-    Ok(by_lengths)
-}
-
 /// Forces the items in or out whose opposite choice lowers the bound below `target`. Returns an upper bound of the sets
 /// that are left out.
-fn fix(state: &mut State, relaxed: Relaxed, target: f64) -> f64 {
+fn fix(state: &mut State<impl Problem>, relaxed: Relaxed, target: f64) -> f64 {
     let otherwise: Vec<f64> = (0..relaxed.taken.len()).map(|item| relaxed.otherwise(item)).collect();
     let Relaxed { x, taken, method, .. } = relaxed;
     (state.x, state.method) = (x, method);
@@ -102,7 +87,7 @@ fn fix(state: &mut State, relaxed: Relaxed, target: f64) -> f64 {
         let Some(item) = state.problem.position(place) else { continue };
         if state.problem.is_dependent(item) {
             // The forced item depends on the included ones: up to rounding there is no such set.
-            worth = worth.max(worth_with(&state.problem, item));
+            worth = worth.max(state.problem.worth_with(item));
             state.retain(|_| false);
             break;
         }
@@ -112,7 +97,7 @@ fn fix(state: &mut State, relaxed: Relaxed, target: f64) -> f64 {
 }
 
 /// Branches on the least decided item: in, and out.
-fn split(state: &State, bound: f64, branched: &mut Branched) {
+fn split(state: &State<impl Problem>, bound: f64, branched: &mut Branched) {
     let doubt = |item: usize| (state.x[item] - 0.5).abs();
     let doubtful = (0..state.problem.len()).reduce(|a, b| if doubt(b) < doubt(a) { b } else { a });
     let Some(item) = doubtful else {
@@ -121,7 +106,7 @@ fn split(state: &State, bound: f64, branched: &mut Branched) {
     };
     if state.problem.is_dependent(item) {
         // It depends on the items just included.
-        branched.fathomed = branched.fathomed.max(worth_with(&state.problem, item).min(bound));
+        branched.fathomed = branched.fathomed.max(state.problem.worth_with(item).min(bound));
     } else {
         let mut with = state.node(bound);
         let place = with.take(item);

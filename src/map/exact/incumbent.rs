@@ -1,6 +1,7 @@
 //! The best set so far.
 
-use crate::map::{Candidates, Place};
+use super::problem::Judge;
+use crate::map::Place;
 
 /// The set with the largest determinant; ties go to the first in the order of items.
 #[derive(Clone, Debug)]
@@ -18,17 +19,17 @@ impl Incumbent {
     }
 
     /// Takes a set if it is allowed and better; returns whether it was.
-    pub(super) fn offer(&mut self, candidates: &Candidates<'_>, mut set: Vec<Place>) -> bool {
-        if !candidates.counts.allow(&candidates.counts_of(&set)) {
+    pub(super) fn offer(&mut self, judge: &impl Judge, mut set: Vec<Place>) -> bool {
+        if !judge.allows(&set) {
             return false;
         }
         set.sort_unstable();
-        let log_det = candidates.log_det(&set);
+        let log_det = judge.log_det(&set);
         let better = log_det > self.log_det
             || log_det.total_cmp(&self.log_det).is_eq()
-                && candidates.subset(&set) < candidates.subset(&self.set);
+                && judge.subset(&set) < judge.subset(&self.set);
         if better {
-            let at_least = candidates.log_volume(&set).at_least.min(log_det);
+            let at_least = judge.log_volume(&set).at_least.min(log_det);
             *self = Self { set, log_det, at_least };
         }
         better

@@ -3,6 +3,7 @@
 mod branch;
 mod improve;
 mod incumbent;
+mod problem;
 mod root;
 mod search;
 mod state;

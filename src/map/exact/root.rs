@@ -3,8 +3,8 @@
 use super::{
     improve::improve,
     incumbent::Incumbent,
-    search::{Searched, search},
-    state::{Left, State},
+    search::{OpenNodes, search},
+    state::{Left, Node, State},
 };
 use crate::{
     Result,
@@ -19,6 +19,7 @@ use crate::{
         plain_gains::PlainGains,
         watch::Clock,
     },
+    parallel::map_ordered,
 };
 
 /// Sets are improved by swaps among at most this many items.
@@ -38,6 +39,7 @@ pub(super) struct Run<'c> {
     bound: f64,
     /// No set with an item that was left out is worth more.
     left_out: f64,
+    nodes: u64,
     steps: u64,
 }
 
@@ -58,6 +60,7 @@ impl<'c> Run<'c> {
             incumbent: Incumbent::none(),
             bound: f64::INFINITY,
             left_out: f64::NEG_INFINITY,
+            nodes: 0,
             steps: 0,
         }
     }
@@ -67,38 +70,45 @@ impl<'c> Run<'c> {
         if candidates.has_one_set() {
             let set = candidates.only_set();
             self.incumbent.offer(candidates, set.clone());
-            return Ok(self.solution(&set, &Searched::done(candidates.log_volume(&set).at_most)));
+            self.bound = candidates.log_volume(&set).at_most;
+            return Ok(self.solution(&set, Termination::Optimal));
         }
         let greedy = self.greedy()?;
         self.incumbent.offer(candidates, greedy.clone());
         let bounds = one_pass_over_whole(candidates, self.engine)?;
         self.bound = bounds.spectral.min(bounds.hadamard);
         let survivors = self.survivors()?;
-        let searched = match self.clock.ended() {
+        let termination = match self.clock.ended() {
             // Rows of many items are not even copied.
-            Some(termination) if survivors.len() > MOST_DENSE => Searched::ended(self.bound, termination),
+            Some(termination) if survivors.len() > MOST_DENSE => termination,
             _ => self.search(survivors)?,
         };
         if self.incumbent.log_det == f64::NEG_INFINITY {
             // No set that was found has independent rows; if the search is complete, none has.
-            let termination = match searched.termination {
+            let termination = match termination {
                 Termination::Optimal => Termination::RankExhausted,
                 ended => ended,
             };
             return Ok(Solution::new(candidates, &greedy, termination, self.engine));
         }
         let set = std::mem::take(&mut self.incumbent.set);
-        Ok(self.solution(&set, &searched))
+        Ok(self.solution(&set, termination))
     }
 
-    fn search(&mut self, survivors: Vec<Place>) -> Result<Searched> {
+    fn search(&mut self, survivors: Vec<Place>) -> Result<Termination> {
         let (candidates, clock) = (self.candidates, self.clock);
         let root = Subproblem::new(candidates, survivors);
         let root = root.reweighted(&balance(&root, &|_, _| clock.ended().is_some())?);
         self.offer_improved(&root, self.incumbent.set.clone());
         let method = self.best_method(&root)?;
         self.report();
-        search(candidates, &root, (method, self.bound), &mut self.incumbent, self.tolerance, clock)
+        let mut open = OpenNodes::of(Node::root(root.places.clone(), method, self.bound));
+        let termination =
+            search(candidates, &root, &mut open, &mut self.incumbent, self.tolerance, clock)?;
+        self.bound = open.upper_bound();
+        self.nodes = open.nodes;
+        self.steps += open.steps;
+        Ok(termination)
     }
 
     fn greedy(&self) -> Result<Vec<Place>> {
@@ -113,15 +123,15 @@ impl<'c> Run<'c> {
         Ok(chosen.iter().filter_map(place).collect())
     }
 
-    fn solution(&self, set: &[Place], searched: &Searched) -> Solution {
-        let mut solution = Solution::new(self.candidates, set, searched.termination, self.engine);
-        let bound = searched.upper_bound.max(self.left_out).max(solution.log_det);
+    fn solution(&self, set: &[Place], termination: Termination) -> Solution {
+        let mut solution = Solution::new(self.candidates, set, termination, self.engine);
+        let bound = self.bound.max(self.left_out).max(solution.log_det);
         solution.upper_bound = Some(bound);
-        if searched.termination == Termination::Optimal && bound - self.incumbent.at_least > self.tolerance {
+        if termination == Termination::Optimal && bound - self.incumbent.at_least > self.tolerance {
             solution.termination = Termination::Rounding;
         }
-        solution.stats.nodes = searched.nodes;
-        solution.stats.iterations = self.steps + searched.steps;
+        solution.stats.nodes = self.nodes;
+        solution.stats.iterations = self.steps;
         solution
     }
 
@@ -175,15 +185,15 @@ impl<'c> Run<'c> {
         if state.reduce() != Left::Choices {
             return Ok(best.0);
         }
-        let clock = self.clock;
-        for method in Method::all_for(&state.problem) {
-            if clock.ended().is_some() {
-                break;
-            }
-            let tuning = if matches!(method, Method::Complement(_)) { 5 } else { 60 };
-            let effort = Effort { target: self.target(), share: 0.02, tuning, tuning_share: 0.003 };
-            let ended = || clock.ended().is_some();
-            let Some(relaxed) = relax(&state.problem, &method, None, effort, &ended)? else { continue };
+        let (methods, target, clock) = (Method::all_for(&state.problem), self.target(), self.clock);
+        let ended = || clock.ended().is_some();
+        let bounded = map_ordered(methods.len(), |at| {
+            let tuning = if matches!(methods[at], Method::Complement(_)) { 5 } else { 60 };
+            let effort = Effort { target, share: 0.02, tuning, tuning_share: 0.003 };
+            if ended() { Ok(None) } else { relax(&state.problem, &methods[at], None, effort, &ended) }
+        });
+        for relaxed in bounded {
+            let Some(relaxed) = relaxed? else { continue };
             self.steps += relaxed.steps;
             self.offer_improved(root, state.problem.with_largest(&relaxed.x));
             if relaxed.upper_bound < best.1 {

@@ -4,24 +4,28 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 
 use super::{
     branch::{Branched, branch},
-    improve::improve,
     incumbent::Incumbent,
+    problem::{Judge, Problem},
     state::Node,
 };
 use crate::{
     Result,
-    map::{
-        Candidates, Termination,
-        bounds::{Method, Subproblem},
-        watch::Clock,
-    },
+    map::{Termination, watch::Clock},
     parallel::map_ordered,
+    watch::Tree,
 };
 
-/// Nodes that are processed together. The number of threads does not change it, nor the result.
-const WAVE: usize = 8;
+/// Nodes that are processed together: at least and at most so many, and of many open nodes one in eight. The number of
+/// threads changes neither this nor the result.
+const WAVE: [usize; 2] = [8, 64];
+const OPEN_IN_WAVE: usize = 8;
+/// The bytes of open nodes beyond which the search goes deep instead of wide.
+const MOST_BYTES: usize = 1 << 30;
+/// The bytes of an undecided item.
+const ITEM_BYTES: usize = 32;
 
 /// An open node, and its number.
+#[derive(Clone, Debug)]
 struct Open(Node, u64);
 
 impl PartialEq for Open {
@@ -45,81 +49,131 @@ impl Ord for Open {
     }
 }
 
-/// The outcome of a search.
-#[derive(Debug)]
-pub(super) struct Searched {
-    pub(super) upper_bound: f64,
-    pub(super) termination: Termination,
+/// The open nodes of a search, and what is known of the others.
+#[derive(Clone, Debug)]
+pub(super) struct OpenNodes {
+    open: BinaryHeap<Open>,
+    /// Nodes below one that was open when there were too many: searched first, the latest before the others.
+    deep: Vec<Open>,
+    /// The number of the latest node.
+    made: u64,
+    /// No set outside the open nodes is worth more.
+    fathomed: f64,
+    /// The share of the tree that is searched, where the children of a node share its part equally.
+    done: f64,
     pub(super) nodes: u64,
     pub(super) steps: u64,
+    most_open: usize,
 }
 
-impl Searched {
-    /// The outcome where there is only one set.
-    pub(super) fn done(at_most: f64) -> Self {
-        Self { upper_bound: at_most, termination: Termination::Optimal, nodes: 0, steps: 0 }
+impl OpenNodes {
+    /// The root alone.
+    pub(super) fn of(root: Node) -> Self {
+        let most_open = MOST_BYTES / (ITEM_BYTES * root.undecided.len().max(1));
+        Self {
+            open: BinaryHeap::from([Open(root, 0)]),
+            deep: Vec::new(),
+            made: 0,
+            fathomed: f64::NEG_INFINITY,
+            done: 0.0,
+            nodes: 0,
+            steps: 0,
+            most_open,
+        }
     }
 
-    /// The outcome where there was no time to search.
-    pub(super) fn ended(upper_bound: f64, termination: Termination) -> Self {
-        Self { upper_bound, termination, nodes: 0, steps: 0 }
+    /// The same with room for fewer open nodes.
+    #[cfg(test)]
+    pub(super) fn with_most_open(self, most_open: usize) -> Self {
+        Self { most_open, ..self }
     }
-}
 
-/// Searches below a root until no node can hold a set that is better by `tolerance`.
-pub(super) fn search(
-    candidates: &Candidates<'_>,
-    root: &Subproblem,
-    first: (Method, f64),
-    incumbent: &mut Incumbent,
-    tolerance: f64,
-    clock: &Clock,
-) -> Result<Searched> {
-    let (method, bound) = first;
-    let start = Node { included: Vec::new(), undecided: root.places.clone(), x: Vec::new(), method, bound };
-    let mut open = BinaryHeap::from([Open(start, 0)]);
-    let (mut nodes, mut made, mut steps) = (0, 0, 0);
-    let mut fathomed = f64::NEG_INFINITY;
-    let ended = || clock.ended().is_some();
-    let termination = loop {
-        let target = incumbent.target(tolerance);
-        let mut wave = Vec::with_capacity(WAVE);
-        while wave.len() < WAVE
-            && let Some(Open(node, _)) = open.pop()
+    /// The share of the tree that is searched.
+    #[cfg(test)]
+    pub(super) fn done(&self) -> f64 {
+        self.done
+    }
+
+    /// The number of open nodes.
+    pub(super) fn len(&self) -> usize {
+        self.open.len() + self.deep.len()
+    }
+
+    /// An upper bound of all sets.
+    pub(super) fn upper_bound(&self) -> f64 {
+        self.deep.iter().chain(self.open.peek()).map(|Open(node, _)| node.bound).fold(self.fathomed, f64::max)
+    }
+
+    /// Takes the next nodes that may hold a set worth `target`.
+    fn next(&mut self, target: f64) -> Vec<Node> {
+        let size = (self.open.len() / OPEN_IN_WAVE).clamp(WAVE[0], WAVE[1]);
+        let mut wave = Vec::with_capacity(size);
+        while wave.len() < size
+            && let Some(Open(node, _)) = self.deep.pop().or_else(|| self.open.pop())
         {
             if node.bound < target {
-                fathomed = fathomed.max(node.bound);
+                self.fathomed = self.fathomed.max(node.bound);
+                self.done += node.share;
             } else {
                 wave.push(node);
             }
         }
+        wave
+    }
+
+    fn add(&mut self, node: Node) {
+        self.made += 1;
+        let open = Open(node, self.made);
+        if self.open.len() < self.most_open { self.open.push(open) } else { self.deep.push(open) }
+    }
+
+    /// Takes up what became of a node.
+    fn take(&mut self, share: f64, branched: Branched) {
+        let Branched { fathomed, children, steps, .. } = branched;
+        self.nodes += 1;
+        self.steps += steps;
+        self.fathomed = self.fathomed.max(fathomed);
+        if children.is_empty() {
+            self.done += share;
+        }
+        let each = share / children.len() as f64;
+        children.into_iter().for_each(|child| self.add(Node { share: each, ..child }));
+    }
+}
+
+/// Searches open nodes until none can hold a set that is better by `tolerance`, or the time is up.
+pub(super) fn search<P: Problem>(
+    judge: &impl Judge,
+    root: &P,
+    open: &mut OpenNodes,
+    incumbent: &mut Incumbent,
+    tolerance: f64,
+    clock: &Clock,
+) -> Result<Termination> {
+    let ended = || clock.ended().is_some();
+    loop {
+        let target = incumbent.target(tolerance);
+        let wave = open.next(target);
         if wave.is_empty() {
-            break Termination::Optimal;
+            return Ok(Termination::Optimal);
         }
         if let Some(termination) = clock.ended() {
-            fathomed = wave.iter().map(|node| node.bound).fold(fathomed, f64::max);
-            break termination;
+            wave.into_iter().for_each(|node| open.add(node));
+            return Ok(termination);
         }
         let done = map_ordered(wave.len(), |at| branch(root, &wave[at], target, &ended));
-        nodes += wave.len() as u64;
-        for branched in done {
-            let Branched { fathomed: own, sets, children, steps: own_steps } = branched?;
-            fathomed = fathomed.max(own);
-            steps += own_steps;
-            for set in sets {
-                if incumbent.offer(candidates, set) {
-                    let better = improve(root, incumbent.set.clone(), clock);
-                    incumbent.offer(candidates, better);
+        for (node, branched) in wave.iter().zip(done) {
+            let mut branched = branched?;
+            for set in std::mem::take(&mut branched.sets) {
+                if incumbent.offer(judge, set) {
+                    let better = root.improve(incumbent.set.clone(), clock);
+                    incumbent.offer(judge, better);
                 }
             }
-            for child in children {
-                made += 1;
-                open.push(Open(child, made));
-            }
+            open.take(node.share, branched);
         }
-        let top = open.peek().map_or(fathomed, |open| open.0.bound.max(fathomed));
-        clock.report(incumbent.log_det, Some(top.max(incumbent.log_det)), nodes);
-    };
-    let rest = open.iter().map(|open| open.0.bound).fold(fathomed, f64::max);
-    Ok(Searched { upper_bound: rest.max(incumbent.log_det), termination, nodes, steps })
+        let bound = open.upper_bound().max(incumbent.log_det);
+        let tree = Tree::new(open.len() as u64, open.done);
+        clock.report_tree(incumbent.log_det, bound, open.nodes, tree);
+    }
 }

@@ -1,10 +1,7 @@
 //! A subproblem on its way down the tree, with what is known from its parent.
 
-use crate::map::{
-    Place,
-    bounds::{Method, Subproblem, worth_with},
-    rounding::of_value,
-};
+use super::problem::Problem;
+use crate::map::{Place, bounds::Method};
 
 /// A node: the items that are included and undecided; all others are excluded.
 #[derive(Clone, Debug)]
@@ -16,9 +13,16 @@ pub(super) struct Node {
     pub(super) method: Method,
     /// An upper bound of all sets below this node.
     pub(super) bound: f64,
+    /// The share of the tree that lies below it, if all children were alike.
+    pub(super) share: f64,
 }
 
 impl Node {
+    /// The node of which nothing is known but a bound.
+    pub(super) fn root(undecided: Vec<Place>, method: Method, bound: f64) -> Self {
+        Self { included: Vec::new(), undecided, x: Vec::new(), method, bound, share: 1.0 }
+    }
+
     /// Removes an undecided item from the lists.
     pub(super) fn take(&mut self, item: usize) -> Place {
         if let Method::Shifted(scaling) | Method::Complement(scaling) = &mut self.method
@@ -35,8 +39,8 @@ impl Node {
 
 /// The subproblem of a node.
 #[derive(Clone, Debug)]
-pub(in crate::map) struct State {
-    pub(in crate::map) problem: Subproblem,
+pub(in crate::map) struct State<P> {
+    pub(in crate::map) problem: P,
     pub(in crate::map) included: Vec<Place>,
     pub(super) x: Vec<f64>,
     pub(super) method: Method,
@@ -55,14 +59,14 @@ pub(in crate::map) enum Left {
     Choices,
 }
 
-impl State {
+impl<P: Problem> State<P> {
     /// A subproblem of which nothing is known.
-    pub(in crate::map) fn whole(problem: Subproblem) -> Self {
+    pub(in crate::map) fn whole(problem: P) -> Self {
         let left_out = f64::NEG_INFINITY;
         Self { problem, included: Vec::new(), x: Vec::new(), method: Method::Gamma, left_out }
     }
 
-    pub(super) fn new(root: &Subproblem, node: &Node) -> Self {
+    pub(super) fn new(root: &P, node: &Node) -> Self {
         let places = node.included.iter().chain(&node.undecided);
         let mut kept: Vec<usize> = places.filter_map(|&place| root.position(place)).collect();
         kept.sort_unstable();
@@ -104,11 +108,10 @@ impl State {
     pub(in crate::map) fn reduce(&mut self) -> Left {
         loop {
             let problem = &mut self.problem;
-            let Some(counts) = problem.counts.limited(&problem.members(), problem.dims) else {
+            if !problem.limit_counts() {
                 return Left::Nothing;
-            };
-            problem.counts = counts;
-            let useful: Vec<bool> = (0..problem.len()).map(|item| is_useful(problem, item)).collect();
+            }
+            let useful: Vec<bool> = (0..problem.len()).map(|item| problem.is_useful(item)).collect();
             if useful.contains(&false) {
                 self.retain(|item| useful[item]);
                 continue;
@@ -116,53 +119,32 @@ impl State {
             let dependent: Vec<bool> = (0..problem.len()).map(|item| problem.is_dependent(item)).collect();
             if dependent.contains(&true) {
                 let worth =
-                    (0..problem.len()).filter(|&item| dependent[item]).map(|item| worth_with(problem, item));
+                    (0..problem.len()).filter(|&item| dependent[item]).map(|item| problem.worth_with(item));
                 self.left_out = worth.fold(self.left_out, f64::max);
                 self.retain(|item| !dependent[item]);
                 continue;
             }
-            match problem.counts.most {
+            match problem.counts().most {
                 0 => return Left::One,
                 1 => {
-                    self.include_best();
-                    return Left::One;
+                    if let Some(place) = problem.pick_last() {
+                        self.included.push(place);
+                        return Left::One;
+                    }
                 }
                 _ => {}
             }
-            let members = problem.members();
-            let needed =
-                |item: &usize| members[problem.group(*item)] == problem.counts.low[problem.group(*item)];
-            let Some(item) = (0..problem.len()).find(needed) else { return Left::Choices };
+            let (members, low) = (problem.members(), &problem.counts().low);
+            let is_needed = |place: &Place| members[place.group] == low[place.group];
+            let Some(item) = problem.places().iter().position(is_needed) else { return Left::Choices };
             self.include(item);
         }
-    }
-
-    /// Makes the last pick: the largest gain, the first among ties.
-    fn include_best(&mut self) {
-        let problem = &self.problem;
-        let gains: Vec<f64> = (0..problem.len()).map(|item| problem.gain(item)).collect();
-        let first_of_best = |best: usize, item: usize| if gains[item] > gains[best] { item } else { best };
-        let best = (0..gains.len()).reduce(first_of_best).unwrap_or(0);
-        // Rounding may have decided between them.
-        let most = (0..gains.len()).map(|item| problem.gain_at_most(item)).fold(f64::NEG_INFINITY, f64::max);
-        let at_most = problem.offset + most;
-        self.include(best);
-        self.problem.offset = self.problem.offset.max(at_most + of_value(at_most));
     }
 
     /// The node of this state.
     pub(super) fn node(&self, bound: f64) -> Node {
         let Self { problem, included, x, method, .. } = self;
         let (included, x, method) = (included.clone(), x.clone(), method.clone());
-        Node { included, undecided: problem.places.clone(), x, method, bound }
+        Node { included, undecided: problem.places().to_vec(), x, method, bound, share: 1.0 }
     }
-}
-
-/// Whether a best set may need an item. Gains only fall, so an item that multiplies the determinant by at most 1 can be
-/// left out unless a count needs it.
-fn is_useful(problem: &Subproblem, item: usize) -> bool {
-    let (group, counts) = (problem.group(item), &problem.counts);
-    let is_needed = counts.low[group] > 0 || counts.least > counts.low.iter().sum();
-    let least = if is_needed { f64::NEG_INFINITY } else { 0.0 };
-    counts.high[group] > 0 && problem.gain_at_most(item) > least
 }

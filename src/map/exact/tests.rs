@@ -7,7 +7,7 @@ use approx::{assert_abs_diff_eq, assert_relative_eq};
 use super::{
     branch::branch,
     incumbent::Incumbent,
-    search::search,
+    search::{OpenNodes, search},
     state::{Left, Node, State},
 };
 use crate::{
@@ -79,8 +79,7 @@ fn methods() -> [Method; 4] {
 }
 
 fn start(root: &Subproblem, method: Method) -> Node {
-    let undecided = root.places.clone();
-    Node { included: Vec::new(), undecided, x: Vec::new(), method, bound: f64::INFINITY }
+    Node::root(root.places.clone(), method, f64::INFINITY)
 }
 
 #[test]
@@ -118,13 +117,18 @@ fn the_worst_start_ends_at_the_optimum() {
         let finite = sets.iter().filter(|(_, value)| value.is_finite());
         let (worst, _) = finite.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         for method in methods() {
-            let mut incumbent = Incumbent::none();
-            assert!(incumbent.offer(candidates, worst.clone()));
-            let clock = Watch::default().start();
-            let first = (method, f64::INFINITY);
-            let searched = search(candidates, root, first, &mut incumbent, 1e-6, &clock).unwrap();
-            assert_abs_diff_eq!(incumbent.log_det, best, epsilon = 1e-9);
-            assert!(searched.upper_bound >= best - 1e-12 && searched.upper_bound <= best + 1e-6);
+            // Wide, and deep.
+            for most_open in [usize::MAX, 1] {
+                let mut incumbent = Incumbent::none();
+                assert!(incumbent.offer(candidates, worst.clone()));
+                let clock = Watch::default().start();
+                let mut open = OpenNodes::of(start(root, method.clone())).with_most_open(most_open);
+                search(candidates, root, &mut open, &mut incumbent, 1e-6, &clock).unwrap();
+                assert_abs_diff_eq!(incumbent.log_det, best, epsilon = 1e-9);
+                let bound = open.upper_bound().max(incumbent.log_det);
+                assert!(bound >= best - 1e-12 && bound <= best + 1e-6);
+                assert_abs_diff_eq!(open.done(), 1.0, epsilon = 1e-12);
+            }
         }
     });
 }

@@ -36,6 +36,7 @@ impl Error {
             Self::Infeasible { .. }
             | Self::InfeasibleBeyondIncluded { .. }
             | Self::SizeAboveRank { .. }
+            | Self::DesignRank { .. }
             | Self::SizeAboveItems { .. }
             | Self::SizeBelowIncluded { .. }
             | Self::QuotaAbovePartSize { .. }

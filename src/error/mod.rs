@@ -204,6 +204,16 @@ pub enum Error {
         /// Rank of the kernel, or the number of features, which it cannot exceed.
         rank: usize,
     },
+    /// A design has fewer rows than columns, or its columns are dependent: it cannot estimate every coefficient.
+    #[error(
+        "rows of rank {rank} cannot estimate {columns} coefficients: a design needs as many rows as columns, and independent columns"
+    )]
+    DesignRank {
+        /// The rank of all rows, or the number of rows of the design, which it cannot exceed.
+        rank: usize,
+        /// Number of columns.
+        columns: usize,
+    },
     /// No set with the quota has a positive determinant (Rado's theorem names the parts).
     #[error("{}", infeasible(parts, *rank, *quota))]
     Infeasible {

@@ -106,6 +106,10 @@ pub enum Bound {
     Complement,
     /// Only one set, or one item, is left to choose.
     Enumeration,
+    /// For a [`Design`](super::Design): information matrices in which no row has a weight above 1.
+    Distinct,
+    /// For a [`Design`](super::Design): information matrices with rows of any weights.
+    Repeated,
 }
 
 impl fmt::Display for Bound {
@@ -117,6 +121,8 @@ impl fmt::Display for Bound {
             Bound::Linx => "linx",
             Bound::Complement => "complement",
             Bound::Enumeration => "enumeration",
+            Bound::Distinct => "distinct",
+            Bound::Repeated => "repeated",
         })
     }
 }
@@ -144,12 +150,12 @@ impl UpperBound {
 }
 
 impl Certificate {
-    fn of(upper_bound: f64, bound: Bound, engine: &Engine) -> Self {
+    pub(super) fn of(upper_bound: f64, bound: Bound, engine: &Engine) -> Self {
         let bounds = vec![(bound, upper_bound)];
         Self { upper_bound, bound, bounds, iterations: 0, engine: engine.info() }
     }
 
-    fn add(&mut self, upper_bound: f64, bound: Bound, iterations: u64) {
+    pub(super) fn add(&mut self, upper_bound: f64, bound: Bound, iterations: u64) {
         self.iterations += iterations;
         self.bounds.push((bound, upper_bound));
         if upper_bound < self.upper_bound {

@@ -32,6 +32,7 @@ mod bounds;
 mod candidates;
 mod certificate;
 mod core_set;
+mod design;
 mod exact;
 mod greedy;
 mod greedy_loop;
@@ -61,6 +62,7 @@ pub use candidates::Objective;
 pub(crate) use candidates::{Candidates, Place};
 pub use certificate::{Bound, Certificate, UpperBound};
 pub use core_set::{CoreSet, CoreSetUnion, Origin};
+pub use design::Design;
 pub use exact::BranchAndBound;
 pub use greedy::Greedy;
 pub use kernel_model::{Coverage, Covered, KernelModel};
@@ -113,10 +115,17 @@ impl Solution {
     ) -> Self {
         let subset = candidates.subset(chosen);
         let is_known = factor_error(candidates.features, subset.iter()).is_finite();
+        let log_det = if is_known { candidates.log_det(chosen) } else { f64::NEG_INFINITY };
+        let missing = candidates.counts.missing(&candidates.counts_of(chosen));
+        Self { missing, ..Self::of(subset, log_det, termination, engine) }
+    }
+
+    /// A complete set, of which nothing else is known.
+    pub(crate) fn of(subset: Subset, log_det: f64, termination: Termination, engine: &Engine) -> Self {
         Self {
             subset,
-            log_det: if is_known { candidates.log_det(chosen) } else { f64::NEG_INFINITY },
-            missing: candidates.counts.missing(&candidates.counts_of(chosen)),
+            log_det,
+            missing: 0,
             covered: None,
             upper_bound: None,
             termination,

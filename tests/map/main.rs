@@ -12,6 +12,7 @@ mod bounds;
 mod c63;
 #[cfg(feature = "npy")]
 mod c63_exact;
+mod design;
 mod exact;
 mod greedy;
 mod independent;

@@ -1,4 +1,4 @@
-//! The Γ relaxation of many items by column generation.
+//! Relaxations of many items by column generation.
 
 use faer::Mat;
 
@@ -7,7 +7,7 @@ use super::{
     choice::{Choices, LinearMaximum},
     gamma::{Gamma, GammaPoint, RoundedRow},
     interior_point::{Bounded, is_over, maximise},
-    relaxation::Majorant,
+    relaxation::{Linearised, Majorant, Relaxation},
 };
 use crate::{Error, Result, map::rounding::of_sum};
 
@@ -22,10 +22,15 @@ const CLOSEST: f64 = 1e-6;
 
 /// Items of which a few form a master problem.
 pub(super) trait Pool {
-    /// The subproblem of some items, by position.
-    fn master(&self, items: &[usize]) -> Subproblem;
-    /// The slopes of the bound that a point of the master problem proves, for all items.
-    fn prices(&self, point: &GammaPoint) -> Result<Vec<f64>>;
+    type Master: Relaxation;
+    /// The relaxation of some items, by position, and their choices.
+    fn master(&self, items: &[usize]) -> (Self::Master, Choices);
+    /// The bound that a point of the master problem proves, for all items.
+    fn majorant(
+        &self,
+        master: &Self::Master,
+        point: &<Self::Master as Relaxation>::Point,
+    ) -> Result<Majorant>;
     fn choices(&self) -> &Choices;
 }
 
@@ -50,7 +55,7 @@ pub(super) struct Priced {
 /// # Source
 /// Fully corrective Frank–Wolfe: Jaggi, *Revisiting Frank–Wolfe* (2013).
 pub(super) fn maximise_by_columns(
-    pool: &dyn Pool,
+    pool: &impl Pool,
     start: Vec<usize>,
     enough: &dyn Fn(f64, f64) -> bool,
 ) -> Result<Priced> {
@@ -61,16 +66,14 @@ pub(super) fn maximise_by_columns(
     let mut steps = 0;
     for round in 0..MOST_ROUNDS {
         items.sort_unstable();
-        let master = pool.master(&items);
+        let (master, own) = pool.master(&items);
         let gap = best.as_ref().map_or(f64::INFINITY, |best| best.upper_bound - best.value);
-        let gamma = Gamma::of(&master);
-        let solved = solve_master(&gamma, &Choices::of(&master), x.as_deref(), &items, gap, enough)?;
+        let solved = solve_master(&master, &own, x.as_deref(), &items, gap, enough)?;
         steps += solved.steps;
-        let slopes = match pool.prices(&solved.point) {
+        let majorant = match pool.majorant(&master, &solved.point) {
             Err(Error::Ended(_)) if best.is_some() => break,
-            slopes => slopes?,
+            majorant => majorant?,
         };
-        let majorant = Majorant { intercept: gamma.intercept(&solved.point, &choices.counts), slopes };
         let priced = price(choices, &items, &solved, &majorant, steps);
         let found = entering(choices, &items, &majorant.slopes);
         let (value, priced_gap) = (priced.value, priced.upper_bound - priced.value);
@@ -96,27 +99,27 @@ pub(super) fn maximise_by_columns(
     }
 }
 
-fn solve_master(
-    gamma: &Gamma,
+fn solve_master<R: Relaxation>(
+    master: &R,
     choices: &Choices,
     x: Option<&[f64]>,
     items: &[usize],
     gap: f64,
     enough: &dyn Fn(f64, f64) -> bool,
-) -> Result<Bounded<GammaPoint>> {
+) -> Result<Bounded<R::Point>> {
     /// The useful accuracy, as a fraction of the gap for all items.
     const SHARE: f64 = 0.05;
     const FIRST: f64 = 1e-2;
     let start = x.map(|x| items.iter().map(|&item| x[item]).collect());
     let aim = (SHARE * gap).clamp(0.1 * CLOSEST, FIRST);
     let close = |bound: f64, value: f64| bound - value < aim || is_over(enough);
-    maximise(gamma, choices, start, &close)
+    maximise(master, choices, start, &close)
 }
 
-fn price(
+fn price<P: AsRef<Linearised>>(
     choices: &Choices,
     items: &[usize],
-    solved: &Bounded<GammaPoint>,
+    solved: &Bounded<P>,
     majorant: &Majorant,
     steps: u64,
 ) -> Priced {
@@ -185,11 +188,14 @@ impl<'a> Held<'a> {
 }
 
 impl Pool for Held<'_> {
-    fn master(&self, items: &[usize]) -> Subproblem {
-        self.problem.part(items)
+    type Master = Gamma;
+
+    fn master(&self, items: &[usize]) -> (Gamma, Choices) {
+        let part = self.problem.part(items);
+        (Gamma::of(&part), Choices::of(&part))
     }
 
-    fn prices(&self, point: &GammaPoint) -> Result<Vec<f64>> {
+    fn majorant(&self, master: &Gamma, point: &GammaPoint) -> Result<Majorant> {
         /// Rows whose images are in memory at a time.
         const BLOCK: usize = 1024;
         let (rows, weights) = (self.problem.rows(), &self.problem.weights);
@@ -206,7 +212,7 @@ impl Pool for Held<'_> {
             };
             prices.extend((0..weights.len()).map(price));
         }
-        Ok(prices)
+        Ok(Majorant { intercept: master.intercept(point, &self.choices.counts), slopes: prices })
     }
 
     fn choices(&self) -> &Choices {

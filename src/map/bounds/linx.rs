@@ -161,7 +161,7 @@ impl Relaxation for Linx<'_> {
 }
 
 /// L X for a lower triangular L.
-fn lower_times(lower: &Mat<f64>, matrix: &Mat<f64>) -> Mat<f64> {
+pub(super) fn lower_times(lower: &Mat<f64>, matrix: &Mat<f64>) -> Mat<f64> {
     let mut out = Mat::zeros(lower.nrows(), matrix.ncols());
     triangular::matmul(
         &mut out,

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Subproblems of more items are bounded by column generation.
-const MOST_AT_ONCE: usize = 150;
+pub(super) const MOST_AT_ONCE: usize = 150;
 /// The distance from the relaxation's maximum at which a bound is good enough.
 const CLOSEST: f64 = 1e-7;
 /// Kernels up to this size may have a diagonal split off, or be inverted.
@@ -81,6 +81,15 @@ impl Effort {
     pub(crate) fn of_node(target: f64) -> Self {
         Self { target, share: 0.1, tuning: 2, tuning_share: 0.2 }
     }
+
+    /// Whether a bound is good enough, or the time is up, for a relaxation that has reached a value.
+    pub(super) fn enough(self, ended: &dyn Fn() -> bool) -> impl Fn(f64, f64) -> bool {
+        move |bound, value| {
+            bound < self.target
+                || ended()
+                || bound - value < (self.share * (bound - self.target)).max(CLOSEST)
+        }
+    }
 }
 
 /// A bound, and the guidance for branching.
@@ -106,11 +115,7 @@ pub(crate) fn relax(
     ended: &dyn Fn() -> bool,
 ) -> Result<Option<Relaxed>> {
     let choices = Choices::of(problem);
-    let enough = |bound: f64, value: f64| {
-        bound < effort.target
-            || ended()
-            || bound - value < (effort.share * (bound - effort.target)).max(CLOSEST)
-    };
+    let enough = effort.enough(ended);
     let descent = Descent { steps: effort.tuning, share: effort.tuning_share, target: effort.target };
     let by_method = || match method {
         Method::Gamma if problem.len() > MOST_AT_ONCE => {
@@ -155,7 +160,7 @@ pub(crate) fn usable<T>(result: Result<T>) -> Result<Option<T>> {
 }
 
 impl Relaxed {
-    fn of<P>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
+    pub(super) fn of<P>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
         let Bounded { upper_bound, x, majorant, steps, .. } = bounded;
         let LinearMaximum { regret, taken, .. } = choices.best(&majorant.slopes);
         Self { upper_bound, x, regret, taken, steps, method }

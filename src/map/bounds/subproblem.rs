@@ -2,7 +2,10 @@
 
 use faer::{Mat, MatRef};
 
-use super::{choice::{Choices, with_largest}, error_amplification::ErrorAmplification};
+use super::{
+    choice::{Choices, with_largest},
+    error_amplification::ErrorAmplification,
+};
 use crate::{
     linalg::{column, kernels},
     map::{

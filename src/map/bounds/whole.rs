@@ -8,7 +8,7 @@ use super::{
     choice::Choices,
     columns::{Pool, maximise_by_columns},
     error_amplification::ErrorAmplification,
-    gamma::{GammaPoint, RoundedRow},
+    gamma::{Gamma, GammaPoint, RoundedRow},
     relaxation::Majorant,
     spectral::{Grams, bound_from_grams},
 };
@@ -35,8 +35,8 @@ struct Whole<'a> {
     log_weights: Vec<f64>,
 }
 
-impl Pool for Whole<'_> {
-    fn master(&self, items: &[usize]) -> Subproblem {
+impl Whole<'_> {
+    fn subproblem(&self, items: &[usize]) -> Subproblem {
         let mut group = 0;
         let mut places = Vec::with_capacity(items.len());
         for &item in items {
@@ -47,8 +47,17 @@ impl Pool for Whole<'_> {
         }
         Subproblem::new(self.candidates, places).reweighted(&self.log_weights)
     }
+}
 
-    fn prices(&self, point: &GammaPoint) -> Result<Vec<f64>> {
+impl Pool for Whole<'_> {
+    type Master = Gamma;
+
+    fn master(&self, items: &[usize]) -> (Gamma, Choices) {
+        let problem = self.subproblem(items);
+        (Gamma::of(&problem), Choices::of(&problem))
+    }
+
+    fn majorant(&self, master: &Gamma, point: &GammaPoint) -> Result<Majorant> {
         let (factor, dims) = (point.gradient_factor(), self.rows.features().dims());
         let (lifted, rounding) = match self.candidates.ground.beyond() {
             Some(basis) => (basis * factor, of_sum(dims) * (1.0 + (dims as f64).sqrt())),
@@ -66,7 +75,7 @@ impl Pool for Whole<'_> {
                 prices[item] = raised(&RoundedRow { form, length, error, linear });
             }
         }
-        Ok(prices)
+        Ok(Majorant { intercept: master.intercept(point, &self.choices.counts), slopes: prices })
     }
 
     fn choices(&self) -> &Choices {
@@ -103,7 +112,7 @@ pub(crate) fn relax_whole(
     let log_weights = vec![0.0; choices.groups.len()];
     let unknown = ErrorAmplification::of(candidates).most();
     let mut whole = Whole { candidates, engine, rows: &rows, choices, norms, unknown, log_weights };
-    whole.log_weights = balance(&whole.master(&items), enough)?;
+    whole.log_weights = balance(&whole.subproblem(&items), enough)?;
     Ok(Relaxed::from_priced(maximise_by_columns(&whole, items, enough)?))
 }
 

@@ -5,29 +5,28 @@ use crate::map::Place;
 
 /// The set with the largest determinant; ties go to the first in the order of items.
 #[derive(Clone, Debug)]
-pub(super) struct Incumbent {
-    pub(super) set: Vec<Place>,
-    pub(super) log_det: f64,
+pub(in crate::map) struct Incumbent {
+    pub(in crate::map) set: Vec<Place>,
+    pub(in crate::map) log_det: f64,
     /// A lower bound of its exact log-determinant.
-    pub(super) at_least: f64,
+    pub(in crate::map) at_least: f64,
 }
 
 impl Incumbent {
     /// No set yet.
-    pub(super) fn none() -> Self {
+    pub(in crate::map) fn none() -> Self {
         Self { set: Vec::new(), log_det: f64::NEG_INFINITY, at_least: f64::NEG_INFINITY }
     }
 
     /// Takes a set if it is allowed and better; returns whether it was.
-    pub(super) fn offer(&mut self, judge: &impl Judge, mut set: Vec<Place>) -> bool {
+    pub(in crate::map) fn offer(&mut self, judge: &impl Judge, mut set: Vec<Place>) -> bool {
         if !judge.allows(&set) {
             return false;
         }
         set.sort_unstable();
         let log_det = judge.log_det(&set);
         let better = log_det > self.log_det
-            || log_det.total_cmp(&self.log_det).is_eq()
-                && judge.subset(&set) < judge.subset(&self.set);
+            || log_det.total_cmp(&self.log_det).is_eq() && judge.subset(&set) < judge.subset(&self.set);
         if better {
             let at_least = judge.log_volume(&set).at_least.min(log_det);
             *self = Self { set, log_det, at_least };
@@ -36,7 +35,7 @@ impl Incumbent {
     }
 
     /// The least log-determinant that beats the set by the tolerance. Rounding lowers it by at most half the tolerance.
-    pub(super) fn target(&self, tolerance: f64) -> f64 {
+    pub(in crate::map) fn target(&self, tolerance: f64) -> f64 {
         let rounding = (self.log_det - self.at_least).min(0.5 * tolerance);
         // NaN before the first set.
         self.log_det - rounding.max(0.0) + tolerance

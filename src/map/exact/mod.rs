@@ -11,6 +11,9 @@ mod state;
 mod tests;
 
 pub(super) use improve::improve;
+pub(super) use incumbent::Incumbent;
+pub(super) use problem::{Judge, Problem};
+pub(super) use search::prove;
 pub(super) use state::{Left, State};
 
 use super::{Objective, Solution, Solver};
@@ -83,6 +86,12 @@ impl BranchAndBound {
         } else {
             Err(Error::NotPositive { what: "the tolerance", value: tolerance })
         }
+    }
+}
+
+impl BranchAndBound {
+    pub(super) fn tolerance(&self) -> f64 {
+        self.tolerance
     }
 }
 

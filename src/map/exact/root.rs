@@ -3,8 +3,8 @@
 use super::{
     improve::improve,
     incumbent::Incumbent,
-    search::{OpenNodes, search},
-    state::{Left, Node, State},
+    search::prove,
+    state::{Left, State},
 };
 use crate::{
     Result,
@@ -102,13 +102,10 @@ impl<'c> Run<'c> {
         self.offer_improved(&root, self.incumbent.set.clone());
         let method = self.best_method(&root)?;
         self.report();
-        let mut open = OpenNodes::of(Node::root(root.places.clone(), method, self.bound));
-        let termination =
-            search(candidates, &root, &mut open, &mut self.incumbent, self.tolerance, clock)?;
-        self.bound = open.upper_bound();
-        self.nodes = open.nodes;
-        self.steps += open.steps;
-        Ok(termination)
+        let first = (method, self.bound);
+        let proven = prove(candidates, &root, first, &mut self.incumbent, self.tolerance, clock)?;
+        (self.bound, self.nodes, self.steps) = (proven.upper_bound, proven.nodes, self.steps + proven.steps);
+        Ok(proven.termination)
     }
 
     fn greedy(&self) -> Result<Vec<Place>> {

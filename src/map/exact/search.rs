@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Result,
-    map::{Termination, watch::Clock},
+    map::{Termination, bounds::Method, watch::Clock},
     parallel::map_ordered,
     watch::Tree,
 };
@@ -139,6 +139,30 @@ impl OpenNodes {
         let each = share / children.len() as f64;
         children.into_iter().for_each(|child| self.add(Node { share: each, ..child }));
     }
+}
+
+/// The outcome of a search.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::map) struct Proven {
+    /// No set that the root holds is worth more.
+    pub(in crate::map) upper_bound: f64,
+    pub(in crate::map) termination: Termination,
+    pub(in crate::map) nodes: u64,
+    pub(in crate::map) steps: u64,
+}
+
+/// Searches below a root that is bounded by this method.
+pub(in crate::map) fn prove<P: Problem>(
+    judge: &impl Judge,
+    root: &P,
+    (method, bound): (Method, f64),
+    incumbent: &mut Incumbent,
+    tolerance: f64,
+    clock: &Clock,
+) -> Result<Proven> {
+    let mut open = OpenNodes::of(Node::root(root.places().to_vec(), method, bound));
+    let termination = search(judge, root, &mut open, incumbent, tolerance, clock)?;
+    Ok(Proven { upper_bound: open.upper_bound(), termination, nodes: open.nodes, steps: open.steps })
 }
 
 /// Searches open nodes until none can hold a set that is better by `tolerance`, or the time is up.

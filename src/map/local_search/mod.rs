@@ -73,8 +73,8 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalSearch {
     pub(super) epsilon: f64,
-    restarts: Restarts,
-    seed: u64,
+    pub(super) restarts: Restarts,
+    pub(super) seed: u64,
 }
 
 /// How often the search restarts from other sets.

@@ -40,6 +40,7 @@
 //! which draws them with weights, or [`mcmc::Chains`], which draw them approximately), or an [`Inference`], which computes
 //! their probabilities; the solvers of [`map`] find the most probable. [`slates`] serves many small problems over one matrix, and [`stream`] samples rows that lie elsewhere. [`polynomial`] holds what the models share, and [`similarity`] the kernels that are no dot products.
 
+mod bytes;
 pub mod data;
 pub mod engine;
 pub mod error;

@@ -1,7 +1,7 @@
 //! Core-sets that travel.
 
-use super::{Batch, bytes::Kind};
-use crate::{Engine, Result, map::CoreSet};
+use super::Batch;
+use crate::{Engine, Result, bytes::Kind, map::CoreSet};
 
 const KIND: Kind = Kind { tag: *b"PDPPCORE", what: "a core-set" };
 

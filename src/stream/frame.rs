@@ -2,8 +2,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::bytes::Kind;
-use crate::{Error, Result, linalg};
+use crate::{Error, Result, bytes::Kind, linalg};
 
 const KIND: Kind = Kind { tag: *b"PDPPFRAM", what: "a frame" };
 

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     batch::{Batch, Orders, ScaledRows, is_sound, orders},
-    bytes::Kind,
     frame::Frame,
     source::is_about_rank,
 };
 use crate::{
     CountRange, Error, Quota, Result,
+    bytes::Kind,
     data::{check_item_count, common_kind},
     engine::Engine,
     error::StreamProblem,

@@ -4,7 +4,6 @@ use faer::{Mat, MatRef};
 
 use super::{
     Batch, Grams,
-    bytes::Kind,
     open_rows::OpenRows,
     plan::PlanPart,
     setup::Setup,
@@ -12,6 +11,7 @@ use super::{
 };
 use crate::{
     Dpp, Estimate, KDpp, PartitionDpp, Quota, Result,
+    bytes::Kind,
     engine::{Engine, in_double},
     estimate::accurate,
     inference::RowInference,

@@ -17,7 +17,6 @@
 //! data.
 
 mod batch;
-mod bytes;
 mod core_set;
 mod frame;
 mod grams;

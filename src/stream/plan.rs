@@ -4,11 +4,10 @@ use faer::{Mat, MatRef};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Batch, Leverages, Trials, batch::is_sound, bytes::Kind, open_rows::OpenRows, trials::Coordinates,
-};
+use super::{Batch, Leverages, Trials, batch::is_sound, open_rows::OpenRows, trials::Coordinates};
 use crate::{
     Result,
+    bytes::Kind,
     engine::Engine,
     error::StreamProblem,
     linalg::columns,

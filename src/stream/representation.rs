@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use faer::{Mat, MatRef};
 
-use super::{Batch, Grams, bytes::Kind, frame::Frame};
+use super::{Batch, Grams, frame::Frame};
 use crate::{
     Error, Result,
+    bytes::Kind,
     engine::Engine,
     linalg::columns,
     similarity::{Map, mapped},

@@ -4,13 +4,13 @@ use faer::{Mat, MatRef};
 
 use super::{
     Grams, Leverages, Plan, Request, Step, StreamSampler,
-    bytes::fingerprint,
     plan::{Expected, KIND, PlanPart},
     surrogate::{Magnitude, Surrogate},
     trials::Coordinates,
 };
 use crate::{
     Dpp, KDpp, PartitionDpp, Quota, Result,
+    bytes::fingerprint,
     data::check_item_count,
     engine::{Engine, in_double},
     estimate::accurate,

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use faer::MatRef;
 
-use super::{bytes::Kind, open_rows::OpenRows};
+use super::open_rows::OpenRows;
 use crate::{
     Result,
+    bytes::Kind,
     error::StreamProblem,
     linalg::{column, kernels::dot},
     parallel::map_ordered,

@@ -34,11 +34,13 @@ pub(crate) struct LawRequest {
     pub(crate) has_ranges: bool,
     /// Whether every part is by itself.
     pub(crate) is_independent: bool,
+    /// Whether sets are designs.
+    pub(crate) is_design: bool,
 }
 
 impl From<Sets> for LawRequest {
     fn from(sets: Sets) -> Self {
-        Self { sets, has_ranges: false, is_independent: false }
+        Self { sets, has_ranges: false, is_independent: false, is_design: false }
     }
 }
 
@@ -54,7 +56,7 @@ impl LawRequest {
         };
         let quota = request.resolve(partition, arguments.k)?;
         let sets = Sets::Quota(partition.clone(), quota);
-        Ok(Self { sets, has_ranges: request.has_ranges(), is_independent: false })
+        Ok(Self { has_ranges: request.has_ranges(), ..sets.into() })
     }
 
     /// One k-DPP per part instead, which are blind to similarity across parts.
@@ -131,11 +133,15 @@ impl fmt::Display for LawRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (partition, quota) = match &self.sets {
             Sets::OfAnySize => return f.write_str("DPP of any size"),
+            Sets::OfSize(k) if self.is_design => return write!(f, "D-optimal design of {k} rows"),
             Sets::OfSize(k) => return write!(f, "k-DPP, k = {k}"),
             Sets::Quota(partition, quota) => (partition, quota),
         };
         let (size, parts) = (quota.low().iter().sum::<usize>(), partition.parts());
-        if self.has_ranges {
+        if self.is_design {
+            let size = quota.total().map_or(String::new(), |k| format!(" of {k} rows"));
+            write!(f, "D-optimal design{size} over {parts} parts")
+        } else if self.has_ranges {
             let size = quota.total().map_or("DPP".into(), |k| format!("k-DPP, k = {k},"));
             write!(f, "{size} with part counts in ranges over {parts} parts")
         } else if self.is_independent {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use partition_dpp::map::{Covered, Solution};
 use serde::Serialize;
 
-use super::arguments::SolverChoice;
+use super::{arguments::SolverChoice, design::Efficiency};
 use crate::input::Explained;
 
 /// The best set found.
@@ -16,6 +16,8 @@ pub(crate) struct Found {
     pub(crate) explained: Option<Explained>,
     /// The mean distance of items to the nearest chosen one, if that is wanted.
     pub(crate) mean_distance: Option<f64>,
+    /// How efficient it is, if it is a design.
+    pub(crate) efficiency: Option<Efficiency>,
     pub(crate) solver: SolverChoice,
     /// Total time without reading, and without what the set explains.
     pub(crate) time: Duration,

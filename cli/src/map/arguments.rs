@@ -33,6 +33,10 @@ pub(crate) struct MapArguments {
     /// How to search.
     #[arg(long, value_enum, value_name = "SOLVER", default_value_t)]
     pub(crate) solver: SolverChoice,
+    /// Find a D-optimal design instead: the rows from which a linear model in the columns is estimated best. Of --k rows, at
+    /// least as many as columns, or of a --quota over blocks. Column by column as given: add one of ones for an intercept.
+    #[arg(long)]
+    pub(crate) design: bool,
     /// Which items a chosen one covers by --solver coverage: those of its part (the default), or all.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) coverage: Option<Represented>,

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::answer::{Cover, Found};
+use super::{
+    answer::{Cover, Found},
+    design::Efficiency,
+};
 use crate::{
     input::{Id, KernelAnswer, Worth},
     law::Question,
@@ -21,6 +24,8 @@ pub(super) struct Answer<'a> {
     log_det: f64,
     upper_bound: Option<f64>,
     gap: Option<f64>,
+    #[serde(flatten)]
+    efficiency: Option<Efficiency>,
     #[serde(flatten)]
     worth: Option<Worth>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +45,7 @@ pub(super) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     pub(super) fn new(question: &Question<'a>, found: &'a Found) -> Self {
-        let Found { solution, explained, mean_distance, solver, time, engine_reason } = found;
+        let Found { solution, explained, mean_distance, efficiency, solver, time, engine_reason } = found;
         let by_part = explained.as_ref().and_then(|explained| explained.by_part.as_ref()?.first());
         Self {
             set: question.input.items_of(&solution.subset),
@@ -49,6 +54,7 @@ impl<'a> Answer<'a> {
             log_det: solution.log_det,
             upper_bound: solution.upper_bound,
             gap: solution.gap(),
+            efficiency: *efficiency,
             worth: question.input.worth(solution),
             explained: explained.as_ref().and_then(|explained| explained.total.first().copied()),
             explained_by_part: by_part.map(Vec::as_slice),

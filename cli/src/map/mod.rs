@@ -4,6 +4,7 @@ mod answer;
 mod arguments;
 mod by;
 mod coverage;
+mod design;
 mod json;
 mod kernel;
 mod search;
@@ -32,6 +33,7 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     compute::prepare(&arguments.compute)?;
     check_solver(arguments)?;
     coverage::check(arguments)?;
+    design::check(arguments)?;
     kernel::check_engine(arguments)?;
     if let Some(file) = &arguments.plot {
         file.check()?;
@@ -51,6 +53,7 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     let rows = arguments.rows.open(&arguments.input)?;
     let law = LawRequest::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent()? } else { law };
+    let law = LawRequest { is_design: arguments.design, ..law };
     let conditions = arguments.by.conditions(&arguments.conditions, &input)?;
     let question = Question { input: &input, law: &law, conditions: &conditions };
     if let Some(column) = &arguments.by.by {
@@ -85,8 +88,19 @@ fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) 
         let explained = input.explained(subset, Shares::ByPart, &watch)?;
         let distances = if arguments.explained { input.mean_distances(subset, &watch)? } else { None };
         let mean_distance = distances.and_then(|means| means.first().copied());
-        Ok(Found { solution, explained, mean_distance, solver: arguments.solver, time, engine_reason })
+        let solver = arguments.solver;
+        Ok(Found { solution, explained, mean_distance, efficiency: None, solver, time, engine_reason })
     };
+    if arguments.design {
+        let job = law.job(&input.features, arguments.task());
+        let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
+        progress.stage("searching");
+        let (started, solver) = (Instant::now(), arguments.solver);
+        let (solution, efficiency) = Search::new(&engine, arguments, progress).design(question)?;
+        let (time, efficiency) = (started.elapsed(), Some(efficiency));
+        let (explained, mean_distance, engine_reason) = (None, None, reason);
+        return Ok(Found { solution, explained, mean_distance, efficiency, solver, time, engine_reason });
+    }
     if arguments.solver == SolverChoice::Coverage {
         progress.stage("searching");
         let started = Instant::now();

@@ -106,7 +106,7 @@ impl<'a> Search<'a> {
         Engine::cpu().watched(&self.progress.shown(&self.watch(limit), Progress::covered))
     }
 
-    fn watch(&self, limit: Option<Duration>) -> Watch {
+    pub(super) fn watch(&self, limit: Option<Duration>) -> Watch {
         let stop = self.stop.clone();
         limit.map_or(stop.clone(), |limit| stop.within(limit))
     }
@@ -116,15 +116,18 @@ impl<'a> Search<'a> {
         Ok(match self.arguments.solver {
             SolverChoice::Exact => BranchAndBound::default().solve(model, &engine(self.limit))?,
             SolverChoice::Greedy => LazyGreedy::default().solve(model, &engine(None))?,
-            // With a time limit of zero, one climb.
-            _ => match self.limit.filter(|limit| !limit.is_zero()) {
-                None => self.local_search().solve(model, &engine(None))?,
-                limit => {
-                    let search = self.local_search().with_restarts(Restarts::UntilTimeLimit);
-                    search.solve(model, &engine(limit))?
-                }
-            },
+            _ => self.restarting().solve(model, &engine(self.limit()))?,
         })
+    }
+
+    /// The time limit of a search; none for a single climb.
+    pub(super) fn limit(&self) -> Option<Duration> {
+        self.limit.filter(|limit| self.arguments.solver == SolverChoice::Exact || !limit.is_zero())
+    }
+
+    /// Local search that restarts until its time limit, if it has one.
+    pub(super) fn restarting(&self) -> LocalSearch {
+        self.local_search().with_restarts(Restarts::UntilTimeLimit)
     }
 
     fn solve_any_size(&self, dpp: &Dpp) -> Result<Solution, Failure> {

@@ -3,7 +3,7 @@
 use comfy_table::Cell;
 use partition_dpp::map::{Covered, Solution, Stats, Termination};
 
-use super::{answer::Found, arguments::MapArguments};
+use super::{answer::Found, arguments::MapArguments, design::Efficiency};
 use crate::{
     input::{Represented, Worth},
     law::Question,
@@ -17,6 +17,7 @@ use crate::{
 pub(super) fn render(question: &Question<'_>, found: &Found, arguments: &MapArguments) -> String {
     let mut answer = items(question, found);
     answer.push_str(&worth(&found.solution, question, arguments));
+    answer.push_str(&efficient(found));
     answer.push_str(&explained(found));
     answer.push_str(&scored(question, &found.solution));
     if !arguments.output.quiet {
@@ -107,6 +108,14 @@ fn worth(solution: &Solution, question: &Question<'_>, arguments: &MapArguments)
         }
     };
     format!("{log_det}at most   {}; {proof}\n", decimals(bound))
+}
+
+/// How efficient a design is.
+fn efficient(found: &Found) -> String {
+    let Some(Efficiency { distinct, repeated }) = found.efficiency else { return String::new() };
+    format!(
+        "efficient at least {distinct:.4} of designs of as many distinct rows, {repeated:.4} of those that may repeat rows\n"
+    )
 }
 
 /// How well the set stands for all rows.

@@ -13,11 +13,11 @@ use crate::{Error, Result, error::StreamProblem};
 
 /// A type that is written as bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kind {
+pub(crate) struct Kind {
     /// The first bytes.
-    pub(super) tag: [u8; 8],
+    pub(crate) tag: [u8; 8],
     /// The name in error messages.
-    pub(super) what: &'static str,
+    pub(crate) what: &'static str,
 }
 
 /// Version of the layout of all kinds.
@@ -26,7 +26,7 @@ const HEADER: usize = 20;
 const CHECKSUM: usize = 8;
 
 impl Kind {
-    pub(super) fn write(self, contents: &impl Serialize) -> Vec<u8> {
+    pub(crate) fn write(self, contents: &impl Serialize) -> Vec<u8> {
         // The length is put in once it is known.
         let header = [&self.tag[..], &VERSION.to_le_bytes(), &[0; 8]].concat();
         let mut bytes = written(contents, header);
@@ -38,7 +38,7 @@ impl Kind {
     }
 
     /// Reads contents whose header and checksum are sound.
-    pub(super) fn read<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T> {
+    pub(crate) fn read<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T> {
         let what = self.what;
         let Some((_, version, length, rest)) = opened(bytes).filter(|(tag, ..)| *tag == self.tag) else {
             return Err(StreamProblem::Foreign { what }.into());
@@ -58,18 +58,18 @@ impl Kind {
     }
 
     /// The error of contents that contradict themselves.
-    pub(super) fn corrupt(self) -> Error {
+    pub(crate) fn corrupt(self) -> Error {
         StreamProblem::Corrupt { what: self.what }.into()
     }
 
     /// Refuses contents that fail a check.
-    pub(super) fn check(self, is_sound: bool) -> Result<()> {
+    pub(crate) fn check(self, is_sound: bool) -> Result<()> {
         if is_sound { Ok(()) } else { Err(self.corrupt()) }
     }
 }
 
 /// Returns a hash that identifies contents.
-pub(super) fn fingerprint(contents: &impl Serialize) -> u64 {
+pub(crate) fn fingerprint(contents: &impl Serialize) -> u64 {
     checksum(&written(contents, Vec::new()))
 }
 

@@ -63,7 +63,7 @@ pub(crate) use candidates::{Candidates, Place};
 pub use certificate::{Bound, Certificate, UpperBound};
 pub use core_set::{CoreSet, CoreSetUnion, Origin};
 pub use design::Design;
-pub use exact::BranchAndBound;
+pub use exact::{BranchAndBound, Search};
 pub use greedy::Greedy;
 pub use kernel_model::{Coverage, Covered, KernelModel};
 pub use lazy_greedy::LazyGreedy;

@@ -1,5 +1,7 @@
 //! Bounding a subproblem by one method, and what carries over to its parts.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Subproblem,
     choice::{Choices, LinearMaximum},
@@ -24,7 +26,7 @@ const CLOSEST: f64 = 1e-7;
 pub(crate) const MOST_DENSE: usize = 400;
 
 /// A relaxation with its parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Method {
     Gamma,
     /// ψ of every item; empty for a guess.

@@ -85,7 +85,13 @@ fn best_exchange(rows: &DesignRows, chosen: &[usize]) -> (f64, Option<usize>, Op
     best
 }
 
-/// Changes weights at random, so that other rows have the largest ones.
-pub(super) fn shaken(x: &[f64], random: &mut impl rand::RngExt) -> Vec<f64> {
-    x.iter().map(|x| x + 0.5 * random.random::<f64>() * (x + 0.1)).collect()
+/// Weights for another start: three of four times those of the best set, so changed at random that some rows give way to
+/// others, otherwise random ones.
+pub(super) fn shaken(is_best: &[bool], restart: u64, random: &mut impl rand::RngExt) -> Vec<f64> {
+    /// The weight of chance beside that of the best set.
+    const CHANCE: f64 = 1.3;
+    const SCATTER_EVERY: u64 = 4;
+    let is_kick = !restart.is_multiple_of(SCATTER_EVERY);
+    let weight = |&is_best: &bool| f64::from(is_best && is_kick) + CHANCE * random.random::<f64>();
+    is_best.iter().map(weight).collect()
 }

@@ -15,7 +15,7 @@ use crate::{
     linalg::columns,
     map::{
         bounds::{DesignRows, MOST_DENSE, Method, Relaxed, WholeDesign, usable, with_largest},
-        exact::{Incumbent, Judge, Problem, prove},
+        exact::{Incumbent, Judge, Node, OpenNodes, Problem, search},
         watch::Clock,
     },
 };
@@ -27,7 +27,7 @@ const ZERO: f64 = 1e-6;
 
 impl Solver<Design> for LocalSearch {
     /// A design that no exchange of two rows improves by a factor of more than 1 + ε/k, with an upper bound. It starts from
-    /// the rows of the largest weights in the relaxation, and restarts from weights that are changed at random.
+    /// the rows of the largest weights in the relaxation; three of four restarts change the best set, the others are random.
     ///
     /// # Errors
     /// Those of the engine.
@@ -46,9 +46,7 @@ impl Solver<Design> for LocalSearch {
             Restarts::UntilTimeLimit if clock.has_deadline() => u64::MAX,
             _ => 0,
         };
-        if let Some(relaxed) = &relaxed {
-            run.restart(&rows, relaxed, (limit, self.seed), least);
-        }
+        run.restart(&rows, (limit, self.seed), least);
         let termination = clock.ended().unwrap_or(Termination::LocallyOptimal);
         Ok(run.solution(termination))
     }
@@ -68,15 +66,15 @@ impl Solver<Design> for BranchAndBound {
         }
         let relaxed = run.relax()?;
         let rows = run.start(relaxed.as_ref(), 0.0)?;
-        let proven =
-            prove(design, &rows, (Method::Gamma, run.bound), &mut run.incumbent, self.tolerance(), &clock)?;
-        (run.bound, run.nodes, run.steps) = (proven.upper_bound, proven.nodes, run.steps + proven.steps);
-        let mut solution = run.solution(proven.termination);
+        let mut open = OpenNodes::of(Node::root(rows.places.clone(), Method::Gamma, run.bound));
+        let ended = search(design, &rows, &mut open, &mut run.incumbent, self.tolerance(), &clock)?;
+        (run.bound, run.nodes, run.steps) = (open.upper_bound(), open.nodes, run.steps + open.steps);
+        let mut solution = run.solution(ended);
         let gap = solution.upper_bound.map_or(f64::INFINITY, |bound| bound - run.incumbent.at_least);
-        if proven.termination == Termination::Optimal && gap > self.tolerance() {
+        if ended == Termination::Optimal && gap > self.tolerance() {
             solution.termination = Termination::Rounding;
         }
-        if solution.log_det == f64::NEG_INFINITY && proven.termination == Termination::Optimal {
+        if solution.log_det == f64::NEG_INFINITY && ended == Termination::Optimal {
             solution.termination = Termination::RankExhausted;
         }
         Ok(solution)
@@ -194,20 +192,20 @@ impl<'d> Run<'d> {
         self.incumbent.offer(self.design, items.into_iter().map(|item| rows.place(item)).collect());
     }
 
-    /// Starts again from other weights: so often, with this seed.
-    fn restart(&mut self, rows: &DesignRows, relaxed: &Relaxed, (limit, seed): (u64, u64), least: f64) {
+    /// Starts again from other sets: so often, with this seed.
+    fn restart(&mut self, rows: &DesignRows, (limit, seed): (u64, u64), least: f64) {
         /// Restarts without a better design after which the search ends.
         const PATIENCE: u64 = 1000;
-        let places = self.places();
-        let weight = |place: &Place| relaxed.x[places.binary_search(place).unwrap_or_default()];
-        let weights: Vec<f64> = rows.places.iter().map(weight).collect();
         let mut since_better = 0;
         while self.restarts < limit && since_better < PATIENCE && self.clock.ended().is_none() {
             self.restarts += 1;
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(self.restarts);
             let before = self.incumbent.log_det;
-            self.improve(rows, rows.with_largest(&shaken(&weights, &mut random)), least);
+            let is_best: Vec<bool> =
+                rows.places.iter().map(|place| self.incumbent.set.binary_search(place).is_ok()).collect();
+            let start = rows.with_largest(&shaken(&is_best, self.restarts, &mut random));
+            self.improve(rows, start, least);
             since_better = if self.incumbent.log_det > before { 0 } else { since_better + 1 };
             self.report();
         }

@@ -5,6 +5,7 @@ mod improve;
 mod incumbent;
 mod problem;
 mod root;
+mod saved;
 mod search;
 mod state;
 #[cfg(test)]
@@ -13,8 +14,9 @@ mod tests;
 pub(super) use improve::improve;
 pub(super) use incumbent::Incumbent;
 pub(super) use problem::{Judge, Problem};
-pub(super) use search::prove;
-pub(super) use state::{Left, State};
+pub use saved::Search;
+pub(super) use search::{OpenNodes, search};
+pub(super) use state::{Left, Node, State};
 
 use super::{Objective, Solution, Solver};
 use crate::{Error, Result, engine::Engine};
@@ -90,6 +92,26 @@ impl BranchAndBound {
 }
 
 impl BranchAndBound {
+    /// The best set of a model, from where a search stands. If the watch of the engine ends the run, the search can be
+    /// continued later; otherwise it holds the best set alone.
+    ///
+    /// # Errors
+    /// Those of the engine; [`Error::Eigen`]; [`Error::Stream`] for a search of another model.
+    pub fn solve_from<M: Objective>(
+        &self,
+        model: &M,
+        engine: &Engine,
+        search: &mut Search,
+    ) -> Result<Solution> {
+        let (engine, watch) = engine.apart();
+        let clock = watch.start();
+        let candidates = model.candidates();
+        let above = candidates.ground.above()?;
+        let bounded =
+            above.as_ref().map_or_else(|| candidates.clone(), |above| model.candidates_below(above));
+        root::Run::new(&candidates, &bounded, engine, self.tolerance, &clock).solve(search)
+    }
+
     pub(super) fn tolerance(&self) -> f64 {
         self.tolerance
     }
@@ -101,12 +123,6 @@ impl<M: Objective> Solver<M> for BranchAndBound {
     /// # Errors
     /// Those of the engine; [`Error::Eigen`].
     fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
-        let (engine, watch) = engine.apart();
-        let clock = watch.start();
-        let candidates = model.candidates();
-        let above = candidates.ground.above()?;
-        let bounded =
-            above.as_ref().map_or_else(|| candidates.clone(), |above| model.candidates_below(above));
-        root::Run::new(&candidates, &bounded, engine, self.tolerance, &clock).solve()
+        self.solve_from(model, engine, &mut Search::default())
     }
 }

@@ -3,8 +3,9 @@
 use super::{
     improve::improve,
     incumbent::Incumbent,
-    search::prove,
-    state::{Left, State},
+    saved::{Search, Tree, question},
+    search::{OpenNodes, search},
+    state::{Left, Node, State},
 };
 use crate::{
     Result,
@@ -65,13 +66,23 @@ impl<'c> Run<'c> {
         }
     }
 
-    pub(super) fn solve(mut self) -> Result<Solution> {
+    pub(super) fn solve(mut self, search: &mut Search) -> Result<Solution> {
         let candidates = self.candidates;
         if candidates.has_one_set() {
             let set = candidates.only_set();
             self.incumbent.offer(candidates, set.clone());
             self.bound = candidates.log_volume(&set).at_most;
             return Ok(self.solution(&set, Termination::Optimal));
+        }
+        let tree = search.tree.take();
+        let known = search.best(candidates);
+        if let Some(set) = &known {
+            self.incumbent.offer(candidates, set.clone());
+        }
+        if let Some(tree) = tree {
+            let places = tree.places_of(candidates)?;
+            let termination = self.resume(&tree, places, search)?;
+            return self.finished(search, termination, &known.unwrap_or_default());
         }
         let greedy = self.greedy()?;
         self.incumbent.offer(candidates, greedy.clone());
@@ -81,31 +92,83 @@ impl<'c> Run<'c> {
         let termination = match self.clock.ended() {
             // Rows of many items are not even copied.
             Some(termination) if survivors.len() > MOST_DENSE => termination,
-            _ => self.search(survivors)?,
+            _ => self.search(survivors, search)?,
         };
+        self.finished(search, termination, &greedy)
+    }
+
+    /// The solution; the best set is kept for another search. Without one, another set is returned.
+    fn finished(
+        mut self,
+        search: &mut Search,
+        termination: Termination,
+        other: &[Place],
+    ) -> Result<Solution> {
+        let candidates = self.candidates;
         if self.incumbent.log_det == f64::NEG_INFINITY {
             // No set that was found has independent rows; if the search is complete, none has.
             let termination = match termination {
                 Termination::Optimal => Termination::RankExhausted,
                 ended => ended,
             };
-            return Ok(Solution::new(candidates, &greedy, termination, self.engine));
+            return Ok(Solution::new(candidates, other, termination, self.engine));
         }
         let set = std::mem::take(&mut self.incumbent.set);
-        Ok(self.solution(&set, termination))
+        let solution = self.solution(&set, termination);
+        search.keep(&solution.subset);
+        Ok(solution)
     }
 
-    fn search(&mut self, survivors: Vec<Place>) -> Result<Termination> {
-        let (candidates, clock) = (self.candidates, self.clock);
-        let root = Subproblem::new(candidates, survivors);
-        let root = root.reweighted(&balance(&root, &|_, _| clock.ended().is_some())?);
+    fn search(&mut self, survivors: Vec<Place>, search: &mut Search) -> Result<Termination> {
+        let root = self.root(survivors)?;
         self.offer_improved(&root, self.incumbent.set.clone());
         let method = self.best_method(&root)?;
         self.report();
-        let first = (method, self.bound);
-        let proven = prove(candidates, &root, first, &mut self.incumbent, self.tolerance, clock)?;
-        (self.bound, self.nodes, self.steps) = (proven.upper_bound, proven.nodes, self.steps + proven.steps);
-        Ok(proven.termination)
+        let open = OpenNodes::of(Node::root(root.places.clone(), method.clone(), self.bound));
+        self.search_open(&root, open, method, search)
+    }
+
+    /// Goes on where another run has ended.
+    fn resume(&mut self, tree: &Tree, places: Vec<Place>, search: &mut Search) -> Result<Termination> {
+        let root = self.root(places)?;
+        self.left_out = tree.left_out;
+        let open = OpenNodes::restored(tree, &root.places);
+        self.search_open(&root, open, tree.method.clone(), search)
+    }
+
+    fn root(&self, places: Vec<Place>) -> Result<Subproblem> {
+        let root = Subproblem::new(self.candidates, places);
+        Ok(root.reweighted(&balance(&root, &|_, _| self.clock.ended().is_some())?))
+    }
+
+    fn search_open(
+        &mut self,
+        root: &Subproblem,
+        mut open: OpenNodes,
+        method: Method,
+        kept: &mut Search,
+    ) -> Result<Termination> {
+        let (candidates, clock) = (self.candidates, self.clock);
+        let ended = search(candidates, root, &mut open, &mut self.incumbent, self.tolerance, clock)?;
+        self.bound = open.upper_bound();
+        self.nodes = open.nodes;
+        self.steps += open.steps;
+        if open.len() > 0 {
+            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+            let number = |place: &Place| (place.group as u32, place.position as u32);
+            kept.tree = Some(Tree {
+                fingerprint: question(candidates),
+                places: root.places.iter().map(number).collect(),
+                left_out: self.left_out,
+                method,
+                open: open.saved(&root.places),
+                fathomed: open.fathomed,
+                done: open.done,
+                nodes: open.nodes,
+                steps: self.steps,
+            });
+        }
+        Ok(ended)
     }
 
     fn greedy(&self) -> Result<Vec<Place>> {

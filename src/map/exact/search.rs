@@ -6,13 +6,14 @@ use super::{
     branch::{Branched, branch},
     incumbent::Incumbent,
     problem::{Judge, Problem},
+    saved::{SavedNode, Tree},
     state::Node,
 };
 use crate::{
     Result,
-    map::{Termination, bounds::Method, watch::Clock},
+    map::{Place, Termination, watch::Clock},
     parallel::map_ordered,
-    watch::Tree,
+    watch,
 };
 
 /// Nodes that are processed together: at least and at most so many, and of many open nodes one in eight. The number of
@@ -51,24 +52,24 @@ impl Ord for Open {
 
 /// The open nodes of a search, and what is known of the others.
 #[derive(Clone, Debug)]
-pub(super) struct OpenNodes {
+pub(in crate::map) struct OpenNodes {
     open: BinaryHeap<Open>,
     /// Nodes below one that was open when there were too many: searched first, the latest before the others.
     deep: Vec<Open>,
     /// The number of the latest node.
     made: u64,
     /// No set outside the open nodes is worth more.
-    fathomed: f64,
+    pub(super) fathomed: f64,
     /// The share of the tree that is searched, where the children of a node share its part equally.
-    done: f64,
-    pub(super) nodes: u64,
-    pub(super) steps: u64,
+    pub(super) done: f64,
+    pub(in crate::map) nodes: u64,
+    pub(in crate::map) steps: u64,
     most_open: usize,
 }
 
 impl OpenNodes {
     /// The root alone.
-    pub(super) fn of(root: Node) -> Self {
+    pub(in crate::map) fn of(root: Node) -> Self {
         let most_open = MOST_BYTES / (ITEM_BYTES * root.undecided.len().max(1));
         Self {
             open: BinaryHeap::from([Open(root, 0)]),
@@ -82,16 +83,27 @@ impl OpenNodes {
         }
     }
 
+    /// Those of a saved search.
+    pub(super) fn restored(tree: &Tree, places: &[Place]) -> Self {
+        let mut open = Self::of(Node::root(places.to_vec(), tree.method.clone(), tree.fathomed));
+        open.open.clear();
+        (open.fathomed, open.done, open.nodes, open.steps) =
+            (tree.fathomed, tree.done, tree.nodes, tree.steps);
+        tree.open.iter().for_each(|node| open.add(node.node(places, &tree.method)));
+        open
+    }
+
+    /// Open nodes, by falling bound.
+    pub(super) fn saved(&self, places: &[Place]) -> Vec<SavedNode> {
+        let mut nodes: Vec<&Open> = self.open.iter().chain(&self.deep).collect();
+        nodes.sort_by(|a, b| b.cmp(a));
+        nodes.into_iter().map(|Open(node, _)| SavedNode::of(node, places)).collect()
+    }
+
     /// The same with room for fewer open nodes.
     #[cfg(test)]
     pub(super) fn with_most_open(self, most_open: usize) -> Self {
         Self { most_open, ..self }
-    }
-
-    /// The share of the tree that is searched.
-    #[cfg(test)]
-    pub(super) fn done(&self) -> f64 {
-        self.done
     }
 
     /// The number of open nodes.
@@ -100,7 +112,7 @@ impl OpenNodes {
     }
 
     /// An upper bound of all sets.
-    pub(super) fn upper_bound(&self) -> f64 {
+    pub(in crate::map) fn upper_bound(&self) -> f64 {
         self.deep.iter().chain(self.open.peek()).map(|Open(node, _)| node.bound).fold(self.fathomed, f64::max)
     }
 
@@ -141,32 +153,8 @@ impl OpenNodes {
     }
 }
 
-/// The outcome of a search.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::map) struct Proven {
-    /// No set that the root holds is worth more.
-    pub(in crate::map) upper_bound: f64,
-    pub(in crate::map) termination: Termination,
-    pub(in crate::map) nodes: u64,
-    pub(in crate::map) steps: u64,
-}
-
-/// Searches below a root that is bounded by this method.
-pub(in crate::map) fn prove<P: Problem>(
-    judge: &impl Judge,
-    root: &P,
-    (method, bound): (Method, f64),
-    incumbent: &mut Incumbent,
-    tolerance: f64,
-    clock: &Clock,
-) -> Result<Proven> {
-    let mut open = OpenNodes::of(Node::root(root.places().to_vec(), method, bound));
-    let termination = search(judge, root, &mut open, incumbent, tolerance, clock)?;
-    Ok(Proven { upper_bound: open.upper_bound(), termination, nodes: open.nodes, steps: open.steps })
-}
-
 /// Searches open nodes until none can hold a set that is better by `tolerance`, or the time is up.
-pub(super) fn search<P: Problem>(
+pub(in crate::map) fn search<P: Problem>(
     judge: &impl Judge,
     root: &P,
     open: &mut OpenNodes,
@@ -197,7 +185,7 @@ pub(super) fn search<P: Problem>(
             open.take(node.share, branched);
         }
         let bound = open.upper_bound().max(incumbent.log_det);
-        let tree = Tree::new(open.len() as u64, open.done);
+        let tree = watch::Tree::new(open.len() as u64, open.done);
         clock.report_tree(incumbent.log_det, bound, open.nodes, tree);
     }
 }

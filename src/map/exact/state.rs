@@ -5,7 +5,7 @@ use crate::map::{Place, bounds::Method};
 
 /// A node: the items that are included and undecided; all others are excluded.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(in crate::map) struct Node {
     pub(super) included: Vec<Place>,
     pub(super) undecided: Vec<Place>,
     /// The point of the parent's relaxation for the undecided items; empty if there is none.
@@ -19,7 +19,7 @@ pub(super) struct Node {
 
 impl Node {
     /// The node of which nothing is known but a bound.
-    pub(super) fn root(undecided: Vec<Place>, method: Method, bound: f64) -> Self {
+    pub(in crate::map) fn root(undecided: Vec<Place>, method: Method, bound: f64) -> Self {
         Self { included: Vec::new(), undecided, x: Vec::new(), method, bound, share: 1.0 }
     }
 

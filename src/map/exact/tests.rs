@@ -127,7 +127,7 @@ fn the_worst_start_ends_at_the_optimum() {
                 assert_abs_diff_eq!(incumbent.log_det, best, epsilon = 1e-9);
                 let bound = open.upper_bound().max(incumbent.log_det);
                 assert!(bound >= best - 1e-12 && bound <= best + 1e-6);
-                assert_abs_diff_eq!(open.done(), 1.0, epsilon = 1e-12);
+                assert_abs_diff_eq!(open.done, 1.0, epsilon = 1e-12);
             }
         }
     });

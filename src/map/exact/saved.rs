@@ -1,0 +1,188 @@
+//! Where a search stands, to be continued by another process.
+
+use serde::{Deserialize, Serialize};
+
+use super::state::Node;
+use crate::{
+    Error, Result, Subset,
+    bytes::{Kind, fingerprint},
+    error::StreamProblem,
+    map::{Candidates, Place, bounds::Method},
+};
+
+const KIND: Kind = Kind { tag: *b"PDPPTREE", what: "a search" };
+/// Rows of which a fingerprint of the question is made.
+const SAMPLED: usize = 64;
+
+/// Where a search of [`BranchAndBound`](super::BranchAndBound) begins, and where it stands when a time limit or a stop has
+/// ended it.
+///
+/// It holds the best set, and the nodes that are still open with their bounds. In bytes it can be continued by another
+/// process, on another machine: the set and its proof are those of an uninterrupted search, up to ties, though other nodes may be
+/// visited. A proof that was continued from bytes is as good as they are: what they say of bounds is not checked.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use std::time::Duration;
+/// use partition_dpp::{Engine, Features, KDpp, Watch, map::{BranchAndBound, Search, Termination}};
+/// let rows: Vec<f64> = (0..240).map(|i| f64::from(i * i % 37)).collect();
+/// let model = KDpp::new(&Features::from_rows(40, 6, rows)?, 4)?;
+/// let mut search = Search::default();
+/// let at_once = Engine::cpu().watched(&Watch::default().within(Duration::ZERO));
+/// BranchAndBound::default().solve_from(&model, &at_once, &mut search)?;
+/// let mut search = Search::from_bytes(&search.to_bytes())?;
+/// let solution = BranchAndBound::default().solve_from(&model, &Engine::cpu(), &mut search)?;
+/// assert_eq!(solution.termination, Termination::Optimal);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    /// The items of the best set.
+    best: Option<Vec<u32>>,
+    pub(super) tree: Option<Tree>,
+}
+
+/// Open nodes, and what is known of all others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Tree {
+    /// Of the question.
+    pub(super) fingerprint: u64,
+    /// The items that the root chooses from, as group and position.
+    pub(super) places: Vec<(u32, u32)>,
+    /// No set with another item is worth more.
+    pub(super) left_out: f64,
+    /// That of the root.
+    pub(super) method: Method,
+    pub(super) open: Vec<SavedNode>,
+    pub(super) fathomed: f64,
+    pub(super) done: f64,
+    pub(super) nodes: u64,
+    pub(super) steps: u64,
+}
+
+/// An open node. Items are numbered as the root has them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SavedNode {
+    included: Vec<u32>,
+    undecided: Vec<u32>,
+    bound: f64,
+    share: f64,
+}
+
+impl Search {
+    /// A search that begins at a set, which a heuristic or an earlier run has found: nodes that hold nothing better are
+    /// left out from the start. A set that the model does not allow is ignored.
+    #[must_use]
+    pub fn from_set(set: &Subset) -> Self {
+        let mut search = Self::default();
+        search.keep(set);
+        search
+    }
+
+    /// Whether an earlier run has left open nodes.
+    #[must_use]
+    pub fn is_begun(&self) -> bool {
+        self.tree.is_some()
+    }
+
+    pub(super) fn keep(&mut self, set: &Subset) {
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let best = set.iter().map(|item| item as u32).collect();
+        self.best = Some(best);
+    }
+
+    /// The best set that is known beforehand.
+    pub(super) fn best(&self, candidates: &Candidates<'_>) -> Option<Vec<Place>> {
+        let included = candidates.ground.included();
+        let free = self.best.as_ref()?.iter().filter(|item| included.binary_search(item).is_err());
+        free.map(|&item| candidates.place(item as usize)).collect()
+    }
+
+    /// In bytes, which grow with the number of open nodes: two to four for every item of each.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        KIND.write(self)
+    }
+
+    /// From the bytes of [`to_bytes`](Search::to_bytes).
+    ///
+    /// # Errors
+    /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let search: Self = KIND.read(bytes)?;
+        KIND.check(search.tree.as_ref().is_none_or(Tree::is_sound))?;
+        Ok(search)
+    }
+}
+
+impl Tree {
+    fn is_sound(&self) -> bool {
+        let items = self.places.len();
+        let scaling = match &self.method {
+            Method::Shifted(scaling) | Method::Complement(scaling) => scaling.len() == items,
+            Method::Gamma | Method::Linx(_) => true,
+        };
+        let ascend = |items: &[u32]| items.is_sorted_by(|a, b| a < b);
+        let below = |list: &[u32]| list.iter().all(|&item| (item as usize) < items);
+        let is_node = |node: &SavedNode| {
+            below(&node.included) && below(&node.undecided) && ascend(&node.undecided) && !node.bound.is_nan()
+        };
+        let known = !self.fathomed.is_nan() && !self.left_out.is_nan();
+        scaling && known && self.places.is_sorted_by(|a, b| a < b) && self.open.iter().all(is_node)
+    }
+
+    /// The items of the root.
+    ///
+    /// # Errors
+    /// [`Error::Stream`] if the search is of another question.
+    pub(super) fn places_of(&self, candidates: &Candidates<'_>) -> Result<Vec<Place>> {
+        let groups = &candidates.groups;
+        let place = |&(group, position): &(u32, u32)| {
+            let place = Place { group: group as usize, position: position as usize };
+            groups.get(place.group).filter(|group| place.position < group.len()).map(|_| place)
+        };
+        let places: Option<Vec<Place>> = self.places.iter().map(place).collect();
+        let places = places.filter(|_| self.fingerprint == question(candidates));
+        let foreign = StreamProblem::Foreign { what: "a search of these rows, counts and conditions" };
+        places.ok_or(Error::Stream(foreign))
+    }
+}
+
+impl SavedNode {
+    pub(super) fn of(node: &Node, places: &[Place]) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let at = |place: &Place| places.binary_search(place).unwrap_or_default() as u32;
+        Self {
+            included: node.included.iter().map(at).collect(),
+            undecided: node.undecided.iter().map(at).collect(),
+            bound: node.bound,
+            share: node.share,
+        }
+    }
+
+    /// The node, with the parameters of the root's method.
+    pub(super) fn node(&self, places: &[Place], method: &Method) -> Node {
+        let of = |items: &[u32]| items.iter().map(|&item| places[item as usize]).collect();
+        let part = |scaling: &[f64]| self.undecided.iter().map(|&item| scaling[item as usize]).collect();
+        let method = match method {
+            Method::Shifted(scaling) => Method::Shifted(part(scaling)),
+            Method::Complement(scaling) => Method::Complement(part(scaling)),
+            other => other.clone(),
+        };
+        let (included, undecided) = (of(&self.included), of(&self.undecided));
+        Node { included, undecided, x: Vec::new(), method, bound: self.bound, share: self.share }
+    }
+}
+
+/// Identifies a question: counts, conditions, and some of the rows.
+pub(super) fn question(candidates: &Candidates<'_>) -> u64 {
+    let features = candidates.features;
+    let items = features.items();
+    let sampled = (0..SAMPLED.min(items)).map(|at| at * items / SAMPLED.min(items));
+    let rows: Vec<Vec<f64>> = sampled.map(|item| features.row(item)).collect();
+    let members: Vec<usize> = candidates.groups.iter().map(crate::model::FreeItems::len).collect();
+    let counts = &candidates.counts;
+    let counts = (&counts.low, &counts.high, counts.least, counts.most);
+    fingerprint(&(items, members, counts, candidates.ground.included(), rows))
+}

@@ -79,9 +79,18 @@ impl Progress {
         let gap =
             step.upper_bound.map_or(String::new(), |bound| format!(", gap {:.4}", bound - step.log_det));
         let (log_det, steps, seconds) = (step.log_det, step.steps, step.elapsed.as_secs());
-        self.bar.set_message(format!(
-            "log det {log_det:.6}{gap}; {steps} steps, {seconds} s (Ctrl-C stops here)"
-        ));
+        let work = step.tree.map_or_else(
+            || format!("{steps} steps"),
+            |tree| {
+                format!(
+                    "{steps} nodes, {} open, {:.0} % of the tree{}",
+                    tree.open,
+                    100.0 * tree.done,
+                    left(step, tree.done)
+                )
+            },
+        );
+        self.bar.set_message(format!("log det {log_det:.6}{gap}; {work}, {seconds} s (Ctrl-C stops here)"));
     }
 
     /// Shows how much is covered.
@@ -120,4 +129,14 @@ impl Progress {
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// What is left of a search, if its share that is done says anything.
+fn left(step: &Reached, done: f64) -> String {
+    const LEAST: f64 = 0.01;
+    if done < LEAST || done >= 1.0 {
+        return String::new();
+    }
+    let seconds = step.elapsed.as_secs_f64() * (1.0 - done) / done;
+    format!(", about {} left", indicatif::HumanDuration(Duration::from_secs_f64(seconds)))
 }

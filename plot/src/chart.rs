@@ -24,6 +24,8 @@ pub enum Mark {
     Rings,
     /// A dashed line.
     Dashes,
+    /// A line.
+    Line,
 }
 
 /// A point, with an interval.
@@ -135,7 +137,9 @@ impl Chart {
             }
         }
         match series.mark {
-            Mark::Discs => chart.draw_series([PathElement::new(places.clone(), colour.stroke_width(4))])?,
+            Mark::Discs | Mark::Line => {
+                chart.draw_series([PathElement::new(places.clone(), colour.stroke_width(4))])?
+            }
             Mark::Rings => chart.draw_series([PathElement::new(places.clone(), colour.stroke_width(2))])?,
             Mark::Dashes => {
                 let dashes = DashedPathElement::new(places.clone(), 14, 9, colour.stroke_width(3));
@@ -143,7 +147,7 @@ impl Chart {
             }
         };
         match series.mark {
-            Mark::Dashes => return Ok(()),
+            Mark::Dashes | Mark::Line => return Ok(()),
             Mark::Discs => {
                 chart.draw_series(places.into_iter().map(|at| Circle::new(at, 7, colour.filled())))?
             }
@@ -180,5 +184,6 @@ fn draw_sample<B: DrawingBackend>(legend: &Area<B>, series: &Series, y: i32) -> 
             ring(middle, colour).iter().try_for_each(|disc| legend.draw(disc))
         }
         Mark::Dashes => legend.draw(&DashedPathElement::new(ends, 14, 9, colour.stroke_width(3))),
+        Mark::Line => legend.draw(&PathElement::new(ends, colour.stroke_width(4))),
     }
 }

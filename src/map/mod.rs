@@ -220,4 +220,6 @@ pub struct Stats {
     pub log_guarantee: Option<f64>,
     /// Nodes of a search tree.
     pub nodes: u64,
+    /// Of [`BranchAndBound`]: the items that a better set can have, after the bound of all items.
+    pub survivors: Option<usize>,
 }

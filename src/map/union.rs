@@ -65,5 +65,6 @@ fn sum(mut all: Stats, part: &Stats) -> Stats {
     all.iterations += part.iterations;
     all.resizes += part.resizes;
     all.nodes += part.nodes;
+    all.survivors = all.survivors.map_or(part.survivors, |all| Some(all + part.survivors?));
     all
 }

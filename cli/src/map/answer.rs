@@ -5,7 +5,7 @@ use std::time::Duration;
 use partition_dpp::map::{Covered, Solution};
 use serde::Serialize;
 
-use super::{arguments::SolverChoice, design::Efficiency};
+use super::{arguments::SolverChoice, design::Efficiency, history::Moment};
 use crate::input::Explained;
 
 /// The best set found.
@@ -18,6 +18,8 @@ pub(crate) struct Found {
     pub(crate) mean_distance: Option<f64>,
     /// How efficient it is, if it is a design.
     pub(crate) efficiency: Option<Efficiency>,
+    /// How an exact search went.
+    pub(super) history: Vec<Moment>,
     pub(crate) solver: SolverChoice,
     /// Total time without reading, and without what the set explains.
     pub(crate) time: Duration,

@@ -1,6 +1,6 @@
 //! The arguments of `pdpp map`.
 
-use std::{fmt, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 use partition_dpp::engine::Task;
@@ -48,9 +48,17 @@ pub(crate) struct MapArguments {
     #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true)]
     pub(crate) epsilon: Option<f64>,
     /// Bound the determinant of every set from above, and state how far the answer can be from the best. May take
-    /// as long as --time-limit once more, or 5 seconds if that is longer.
+    /// as long as --time-limit once more, or 5 seconds if that is longer. With a --time-limit, and up to some thousand items,
+    /// branch and bound lowers the bound for as long as it may, and a better set replaces the answer.
     #[arg(long)]
     pub(crate) certify: bool,
+    /// Begin --solver exact at the set of this file: an answer of pdpp map --json, or a list of items.
+    #[arg(long, value_name = "FILE", conflicts_with = "by")]
+    pub(crate) warm: Option<PathBuf>,
+    /// Continue the search of --solver exact that this file holds, if it exists. Where the search stands is written to it at the
+    /// end, also after --time-limit and Ctrl-C.
+    #[arg(long, value_name = "FILE", conflicts_with = "by")]
+    pub(crate) resume: Option<PathBuf>,
     /// With --similarity rbf also state the mean distance of items to the nearest chosen one.
     #[arg(long, conflicts_with = "by")]
     pub(crate) explained: bool,
@@ -68,6 +76,9 @@ pub(crate) struct MapArguments {
     /// Plot the set among all items, as a .png or .svg file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) plot: Option<PlotFile>,
+    /// Plot over time how --solver exact finds its set and lowers its bound, as a .png or .svg file.
+    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with = "by")]
+    pub(crate) plot_search: Option<PlotFile>,
 }
 
 /// How to search for the best set.

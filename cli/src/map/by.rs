@@ -142,7 +142,7 @@ fn one(arguments: &MapArguments, question: &Question<'_>, items: &[usize]) -> Re
     let Question { input, law, conditions } = *question;
     let progress = Progress::new(true);
     let engine = Engine::cpu();
-    let search = Search::new(&engine, arguments, &progress).of_many();
+    let search = Search::new(&engine, arguments, &progress, items.len()).of_many();
     let solution = if arguments.solver == SolverChoice::Coverage {
         coverage::search(&search, question)?
     } else if let Some(kernel) = input.kernel_of_pairs(&input.conditions(conditions)?, &Engine::cpu())? {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{
     answer::{Cover, Found},
     design::Efficiency,
+    history::Moment,
 };
 use crate::{
     input::{Id, KernelAnswer, Worth},
@@ -37,6 +38,10 @@ pub(super) struct Answer<'a> {
     #[serde(flatten)]
     kernel: KernelAnswer,
     termination: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    survivors: Option<usize>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    history: &'a [Moment],
     solver: String,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
@@ -45,7 +50,8 @@ pub(super) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     pub(super) fn new(question: &Question<'a>, found: &'a Found) -> Self {
-        let Found { solution, explained, mean_distance, efficiency, solver, time, engine_reason } = found;
+        let Found { solution, explained, mean_distance, efficiency, history, solver, time, engine_reason } =
+            found;
         let by_part = explained.as_ref().and_then(|explained| explained.by_part.as_ref()?.first());
         Self {
             set: question.input.items_of(&solution.subset),
@@ -61,6 +67,8 @@ impl<'a> Answer<'a> {
             mean_distance: *mean_distance,
             kernel: question.input.kernel(),
             termination: solution.termination.to_string().replace(' ', "-"),
+            survivors: solution.stats.survivors,
+            history,
             solver: solver.to_string(),
             engine: EngineAnswer::from(&solution.engine).because(engine_reason.as_deref()),
             seconds: time.as_secs_f64(),

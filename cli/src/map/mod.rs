@@ -5,6 +5,8 @@ mod arguments;
 mod by;
 mod coverage;
 mod design;
+mod exact;
+mod history;
 mod json;
 mod kernel;
 mod search;
@@ -34,6 +36,7 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     check_solver(arguments)?;
     coverage::check(arguments)?;
     design::check(arguments)?;
+    exact::check(arguments)?;
     kernel::check_engine(arguments)?;
     if let Some(file) = &arguments.plot {
         file.check()?;
@@ -41,7 +44,10 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     arguments.rows.check()?;
     let plot = arguments.plot.as_ref().map(|file| ("--plot", file.path()));
     let rows = arguments.rows.output.as_ref().map(|file| ("--output", file.path()));
-    arguments.input.refuse_replacing(&plot.into_iter().chain(rows).collect::<Vec<_>>(), None)?;
+    let search = arguments.plot_search.as_ref().map(|file| ("--plot-search", file.path()));
+    let resume = arguments.resume.as_deref().map(|file| ("--resume", file));
+    let written = [plot, rows, search, resume].into_iter().flatten().collect::<Vec<_>>();
+    arguments.input.refuse_replacing(&written, None)?;
     if arguments.by.by.is_some() {
         by::check(arguments)?;
     }
@@ -70,6 +76,9 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     if let Some(file) = &arguments.plot {
         plot::draw(file, &input, &law, &found.solution.subset, plot::Shown::BestFound)?;
     }
+    if let Some(file) = &arguments.plot_search {
+        history::draw(file, &found.history, &format!("{law}, m = {}", input.features.items()))?;
+    }
     if arguments.output.json {
         output::print_json(out, &json::Answer::new(&question, &found))?;
     } else {
@@ -81,6 +90,7 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
 /// Searches for the best set.
 fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) -> Result<Found, Failure> {
     let Question { input, law, conditions } = *question;
+    let rows = input.features.items();
     let found = |solution: Solution, started: Instant, engine_reason| {
         let time = started.elapsed();
         let subset = slice::from_ref(&solution.subset);
@@ -89,23 +99,44 @@ fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) 
         let distances = if arguments.explained { input.mean_distances(subset, &watch)? } else { None };
         let mean_distance = distances.and_then(|means| means.first().copied());
         let solver = arguments.solver;
-        Ok(Found { solution, explained, mean_distance, efficiency: None, solver, time, engine_reason })
+        let history = Vec::new();
+        Ok(Found {
+            solution,
+            explained,
+            mean_distance,
+            efficiency: None,
+            history,
+            solver,
+            time,
+            engine_reason,
+        })
     };
     if arguments.design {
         let job = law.job(&input.features, arguments.task());
         let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
         progress.stage("searching");
         let (started, solver) = (Instant::now(), arguments.solver);
-        let (solution, efficiency) = Search::new(&engine, arguments, progress).design(question)?;
+        let search = Search::new(&engine, arguments, progress, rows);
+        let (solution, efficiency) = search.design(question)?;
+        let history = search.history.moments();
         let (time, efficiency) = (started.elapsed(), Some(efficiency));
         let (explained, mean_distance, engine_reason) = (None, None, reason);
-        return Ok(Found { solution, explained, mean_distance, efficiency, solver, time, engine_reason });
+        return Ok(Found {
+            solution,
+            explained,
+            mean_distance,
+            efficiency,
+            history,
+            solver,
+            time,
+            engine_reason,
+        });
     }
     if arguments.solver == SolverChoice::Coverage {
         progress.stage("searching");
         let started = Instant::now();
         let engine = Engine::cpu();
-        let search = Search::new(&engine, arguments, progress);
+        let search = Search::new(&engine, arguments, progress, rows);
         return found(coverage::search(&search, question)?, started, None);
     }
     let host = Engine::cpu().watched(&progress.shown(&interrupt::within(None), Progress::computed));
@@ -115,7 +146,7 @@ fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) 
         let models = law.kernel_models(&*kernel, input, conditions)?;
         progress.stage("searching");
         let started = Instant::now();
-        let solution = Search::new(&Engine::cpu(), arguments, progress).on_kernel(&models)?;
+        let solution = Search::new(&Engine::cpu(), arguments, progress, rows).on_kernel(&models)?;
         return found(solution, started, None);
     }
     let model = law.model(input, conditions, (&host, Wanted::BestSet))?;
@@ -123,8 +154,9 @@ fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) 
     let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
     progress.stage("searching");
     let started = Instant::now();
-    let search = Search::new(&engine, arguments, progress);
-    found(search.on_rows(&model, input)?, started, reason)
+    let search = Search::new(&engine, arguments, progress, rows);
+    let found = found(search.on_rows(&model, input)?, started, reason)?;
+    Ok(Found { history: search.history.moments(), ..found })
 }
 
 /// Refuses a set that lacks items, unless Ctrl-C asked for the best set so far.

@@ -5,18 +5,25 @@ use std::time::Duration;
 use partition_dpp::{
     Dpp, Engine, IndependentKDpps, Law, Watch,
     map::{
-        BranchAndBound, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, Solver,
-        SymmetricGreedy, TopScores, UpperBound,
+        self, BranchAndBound, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
+        Solver, SymmetricGreedy, Termination, TopScores, UpperBound,
     },
+    watch,
 };
 
-use super::arguments::{MapArguments, SolverChoice};
+use super::{
+    arguments::{MapArguments, SolverChoice},
+    history::History,
+};
 use crate::{failure::Failure, input::Input, interrupt, progress::Progress};
 
 /// The default time limit of local search.
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(1);
 /// The least time limit of a certificate.
 const CERTIFICATE_LIMIT: Duration = Duration::from_secs(5);
+
+/// The most items among which a certificate is searched for.
+const MOST_SEARCHED: usize = 5_000;
 
 /// What all searches share.
 #[derive(Clone)]
@@ -32,17 +39,26 @@ pub(super) struct Search<'a> {
     pub(super) given: Option<Duration>,
     /// That of a certificate.
     certificate: Duration,
+    /// The number of rows.
+    pub(super) items: usize,
+    pub(super) history: History,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(engine: &'a Engine, arguments: &'a MapArguments, progress: &'a Progress) -> Self {
+    pub(super) fn new(
+        engine: &'a Engine,
+        arguments: &'a MapArguments,
+        progress: &'a Progress,
+        items: usize,
+    ) -> Self {
         let stop = Watch::default().stopped_by(interrupt::flag());
         let limit = arguments.time_limit;
         let certificate = limit.unwrap_or_default().max(CERTIFICATE_LIMIT);
         // Searches that improve a set have one of their own.
         let limit = if improves(arguments.solver) { limit.or(Some(TIME_LIMIT)) } else { limit };
         let given = arguments.time_limit;
-        Self { engine, arguments, progress, stop, limit, given, certificate }
+        let history = History::default();
+        Self { engine, arguments, progress, stop, limit, given, certificate, items, history }
     }
 
     /// For one of many problems: swaps end where none improves, unless there is a time limit.
@@ -97,7 +113,15 @@ impl<'a> Search<'a> {
 
     /// The engine under the watch of this search, whose progress is shown, for this long if there is a limit.
     pub(super) fn searching(&self, engine: &Engine, limit: Option<Duration>) -> Engine {
-        engine.watched(&self.progress.shown(&self.watch(limit), Progress::searched))
+        let history = self.history.clone();
+        let keeps = self.arguments.solver == SolverChoice::Exact;
+        let show = move |progress: &Progress, step: &watch::Progress| {
+            if keeps {
+                history.add(step);
+            }
+            progress.searched(step);
+        };
+        engine.watched(&self.progress.shown(&self.watch(limit), show))
     }
 
     /// The CPU under the watch of this search, for a set that covers items.
@@ -114,7 +138,7 @@ impl<'a> Search<'a> {
     fn solve(&self, model: &impl Objective) -> Result<Solution, Failure> {
         let engine = |limit| self.searching(self.engine, limit);
         Ok(match self.arguments.solver {
-            SolverChoice::Exact => BranchAndBound::default().solve(model, &engine(self.limit))?,
+            SolverChoice::Exact => self.exact(model)?,
             SolverChoice::Greedy => LazyGreedy::default().solve(model, &engine(None))?,
             _ => self.restarting().solve(model, &engine(self.limit()))?,
         })
@@ -155,6 +179,19 @@ impl<'a> Search<'a> {
         }
         let log_det = solution.log_det;
         let watch = self.stop.clone().within(self.certificate);
+        if self.given.is_some_and(|limit| !limit.is_zero()) && self.items <= MOST_SEARCHED {
+            let watch = self.progress.shown(&watch, move |progress, step| progress.bounded(step, log_det));
+            let mut tree = map::Search::from_set(&solution.subset);
+            let proven =
+                BranchAndBound::default().solve_from(model, &self.engine.watched(&watch), &mut tree)?;
+            let is_optimal = proven.termination == Termination::Optimal;
+            if is_optimal || proven.log_det > log_det {
+                return Ok(proven);
+            }
+            let mut solution = solution;
+            solution.upper_bound = proven.upper_bound;
+            return Ok(solution);
+        }
         let watch = self.progress.shown(&watch, move |progress, step| progress.bounded(step, log_det));
         let certificate = UpperBound::default().certify(model, &self.engine.watched(&watch))?;
         Ok(solution.certified(&certificate))

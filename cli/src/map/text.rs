@@ -25,6 +25,12 @@ pub(super) fn render(question: &Question<'_>, found: &Found, arguments: &MapArgu
         if let Some(file) = &arguments.rows.output {
             answer.extend(["rows      ", &file.path().display().to_string(), "\n"]);
         }
+        if let Some(file) = &arguments.plot_search {
+            answer.extend(["search    ", &file.path().display().to_string(), "\n"]);
+        }
+        if let Some(file) = &arguments.resume {
+            answer.extend(["search    ", &file.display().to_string(), "\n"]);
+        }
         if let Some(file) = &arguments.plot {
             answer.extend(["plot      ", &file.path().display().to_string(), "\n"]);
         }
@@ -152,8 +158,13 @@ fn scored(question: &Question<'_>, solution: &Solution) -> String {
 /// The question, the solver, and its time.
 fn describe(question: &Question<'_>, found: &Found) -> String {
     let Found { solution, solver, time, .. } = found;
+    let items = question.input.features.items();
+    let left = solution.stats.survivors.filter(|&left| left < items);
+    let left = left.map_or(String::new(), |left| {
+        format!("left      {left} of {items} items can be in a better set by the bound of all\n")
+    });
     format!(
-        "{question}solver    {solver} on {engine}: {termination}{work}\n\
+        "{question}{left}solver    {solver} on {engine}: {termination}{work}\n\
          time      {seconds:.3} s\n",
         question = question.describe(),
         engine = solution.engine,

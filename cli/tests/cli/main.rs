@@ -10,6 +10,7 @@ mod chains;
 mod conditions;
 mod counts;
 mod covering;
+mod designs;
 mod devices;
 mod errors;
 mod estimated;

@@ -70,6 +70,7 @@ impl Solver<Design> for BranchAndBound {
         let ended = search(design, &rows, &mut open, &mut run.incumbent, self.tolerance(), &clock)?;
         (run.bound, run.nodes, run.steps) = (open.upper_bound(), open.nodes, run.steps + open.steps);
         let mut solution = run.solution(ended);
+        solution.stats.survivors = Some(rows.len());
         let gap = solution.upper_bound.map_or(f64::INFINITY, |bound| bound - run.incumbent.at_least);
         if ended == Termination::Optimal && gap > self.tolerance() {
             solution.termination = Termination::Rounding;

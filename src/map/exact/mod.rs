@@ -93,7 +93,7 @@ impl BranchAndBound {
 
 impl BranchAndBound {
     /// The best set of a model, from where a search stands. If the watch of the engine ends the run, the search can be
-    /// continued later; otherwise it holds the best set alone.
+    /// continued later; a finished one only repeats its answer.
     ///
     /// # Errors
     /// Those of the engine; [`Error::Eigen`]; [`Error::Stream`] for a search of another model.

@@ -40,6 +40,7 @@ pub(super) struct Run<'c> {
     bound: f64,
     /// No set with an item that was left out is worth more.
     left_out: f64,
+    survivors: Option<usize>,
     nodes: u64,
     steps: u64,
 }
@@ -61,6 +62,7 @@ impl<'c> Run<'c> {
             incumbent: Incumbent::none(),
             bound: f64::INFINITY,
             left_out: f64::NEG_INFINITY,
+            survivors: None,
             nodes: 0,
             steps: 0,
         }
@@ -88,6 +90,7 @@ impl<'c> Run<'c> {
         self.incumbent.offer(candidates, greedy.clone());
         let bounds = one_pass_over_whole(candidates, self.engine)?;
         self.bound = bounds.spectral.min(bounds.hadamard);
+        self.report();
         let survivors = self.survivors()?;
         let termination = match self.clock.ended() {
             // Rows of many items are not even copied.
@@ -153,21 +156,20 @@ impl<'c> Run<'c> {
         self.bound = open.upper_bound();
         self.nodes = open.nodes;
         self.steps += open.steps;
-        if open.len() > 0 {
-            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-            let number = |place: &Place| (place.group as u32, place.position as u32);
-            kept.tree = Some(Tree {
-                fingerprint: question(candidates),
-                places: root.places.iter().map(number).collect(),
-                left_out: self.left_out,
-                method,
-                open: open.saved(&root.places),
-                fathomed: open.fathomed,
-                done: open.done,
-                nodes: open.nodes,
-                steps: self.steps,
-            });
-        }
+        self.survivors = Some(root.len());
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let number = |place: &Place| (place.group as u32, place.position as u32);
+        kept.tree = Some(Tree {
+            fingerprint: question(candidates),
+            places: root.places.iter().map(number).collect(),
+            left_out: self.left_out,
+            method,
+            open: open.saved(&root.places),
+            fathomed: open.fathomed,
+            done: open.done,
+            nodes: open.nodes,
+            steps: self.steps,
+        });
         Ok(ended)
     }
 
@@ -191,6 +193,7 @@ impl<'c> Run<'c> {
             solution.termination = Termination::Rounding;
         }
         solution.stats.nodes = self.nodes;
+        solution.stats.survivors = self.survivors;
         solution.stats.iterations = self.steps;
         solution
     }

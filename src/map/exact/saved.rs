@@ -80,10 +80,10 @@ impl Search {
         search
     }
 
-    /// Whether an earlier run has left open nodes.
+    /// Whether an earlier run has bounded all nodes.
     #[must_use]
-    pub fn is_begun(&self) -> bool {
-        self.tree.is_some()
+    pub fn is_finished(&self) -> bool {
+        self.tree.as_ref().is_some_and(|tree| tree.open.is_empty())
     }
 
     pub(super) fn keep(&mut self, set: &Subset) {

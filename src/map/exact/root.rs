@@ -252,7 +252,7 @@ impl<'c> Run<'c> {
         let ended = || clock.ended().is_some();
         let bounded = map_ordered(methods.len(), |at| {
             let tuning = if matches!(methods[at], Method::Complement(_)) { 5 } else { 60 };
-            let effort = Effort { target, share: 0.02, tuning, tuning_share: 0.003 };
+            let effort = Effort { target, share: 0.2, tuning, tuning_share: 0.02 };
             if ended() { Ok(None) } else { relax(&state.problem, &methods[at], None, effort, &ended) }
         });
         for relaxed in bounded {

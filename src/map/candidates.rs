@@ -131,6 +131,11 @@ impl Candidates<'_> {
         self.ground.features()
     }
 
+    /// How many items there are to choose from.
+    pub(crate) fn members(&self) -> usize {
+        self.groups.iter().map(FreeItems::len).sum()
+    }
+
     /// How many of these items are in each group.
     pub(crate) fn counts_of(&self, chosen: &[Place]) -> Vec<usize> {
         let mut counts = vec![0; self.groups.len()];

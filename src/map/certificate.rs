@@ -144,8 +144,11 @@ impl UpperBound {
             let at_most = candidates.log_volume(&candidates.only_set()).at_most;
             return Ok(Certificate::of(at_most, Bound::Enumeration, Engine::host()));
         }
-        let members: usize = candidates.groups.iter().map(crate::model::FreeItems::len).sum();
-        if members <= MOST_DENSE { of_few(&candidates, &clock) } else { of_many(&candidates, engine, &clock) }
+        if candidates.members() <= MOST_DENSE {
+            of_few(&candidates, &clock)
+        } else {
+            of_many(&candidates, engine, &clock)
+        }
     }
 }
 

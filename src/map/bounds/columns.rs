@@ -5,7 +5,7 @@ use faer::Mat;
 use super::{
     Subproblem,
     choice::{Choices, LinearMaximum},
-    gamma::{Gamma, GammaPoint, RoundedRow},
+    gamma::{Gamma, GammaPoint, RoundedRow, Rows},
     interior_point::{Bounded, is_over, maximise},
     relaxation::{Linearised, Majorant, Relaxation},
 };
@@ -200,7 +200,7 @@ impl Pool for Held<'_> {
         const BLOCK: usize = 1024;
         let (rows, weights) = (self.problem.rows(), &self.problem.weights);
         let factor = point.gradient_factor();
-        let raised = point.raised(of_sum(self.problem.dims));
+        let raised = point.raised(of_sum(self.problem.dims), Rows::Alone);
         let mut prices = Vec::with_capacity(weights.len());
         for (block, weights) in weights.chunks(BLOCK).enumerate() {
             let first = block * BLOCK;

@@ -37,6 +37,16 @@ const PANEL: usize = 4096;
 /// ln det(t I + B_S B_Sᵀ)  ≤  Σ_{i∈S} b_iᵀ M b_i + Σ_{j≤k} (t μ_j − 1 − ln μ_j)
 /// ```
 ///
+/// If t = 0, rows may be scaled by any e^τ_i/2, which adds τ_i to both sides for i ∈ S. The best for every row, e^τ_i =
+/// 1/b_iᵀ M b_i, leaves Hadamard's inequality in the metric M:
+///
+/// ```text
+/// ln det B_S B_Sᵀ  ≤  Σ_{i∈S} ln b_iᵀ M b_i − Σ_{j≤k} ln μ_j
+/// ```
+///
+/// A row that is much shorter than others costs the logarithm of that, not a part of 1, so that a bound far above the best
+/// set still rules out short rows.
+///
 /// M = U diag(∂Γ/∂λ) Uᵀ is the best for the S that x leads to, and is used as computed: its eigenvalues are ∂Γ/∂λ up to
 /// factors between 1 ± ‖UᵀU − I‖ (Ostrowski), whatever the other errors of U. The forms are raised by the error e_i of
 /// each row, (|Uᵀ b_i| + |e_i|)², so that short rows lose nothing to long ones.
@@ -149,8 +159,8 @@ impl GammaPoint {
     }
 
     /// An upper bound of b_iᵀ M b_i + ∂Γ/∂k + c_i, where the roots of the forms b_iᵀ M b_i have errors of a fraction of
-    /// the length of b_i.
-    pub(super) fn raised(&self, rounding: f64) -> impl Fn(&RoundedRow) -> f64 {
+    /// the length of b_i. Of rows by themselves, 1 + ln b_iᵀ M b_i takes the place of the form.
+    pub(super) fn raised(&self, rounding: f64, rows: Rows) -> impl Fn(&RoundedRow) -> f64 {
         let Split { slopes, tail_slope, size_slope, head, .. } = &self.split;
         let others = (self.eigenvalues.len() - head) as f64;
         let (steepest, trace) =
@@ -159,11 +169,24 @@ impl GammaPoint {
         move |row: &RoundedRow| {
             let root = row.form.sqrt() + trace * rounding * row.length + steepest * row.error;
             let form = root * root * (1.0 + rounding_of_sum);
+            let form = match rows {
+                Rows::Alone => 1.0 + form.ln() + of_value(form.ln()),
+                Rows::Shifted => form,
+            };
             form + row.linear
                 + size_slope
                 + 2.0 * (of_value(form) + of_value(row.linear) + of_value(size_slope))
         }
     }
+}
+
+/// What a bound by forms is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// ln det B_S B_Sᵀ, which the lengths of rows multiply: each may have the length that is best.
+    Alone,
+    /// ln det(t I + B_S B_Sᵀ).
+    Shifted,
 }
 
 /// A row's length and error, and b_iᵀ M b_i as computed.
@@ -201,7 +224,8 @@ impl Relaxation for Gamma {
     }
 
     fn majorant(&self, point: &GammaPoint, counts: &Counts) -> Majorant {
-        let raised = point.raised(of_sum(self.rows.nrows()));
+        let rows = if self.known_shift == 0.0 { Rows::Alone } else { Rows::Shifted };
+        let raised = point.raised(of_sum(self.rows.nrows()), rows);
         let slope = |item: usize| {
             let (length, error, linear) = (self.lengths[item], self.errors[item], self.linear[item]);
             raised(&RoundedRow { form: point.forms[item], length, error, linear })

@@ -7,9 +7,10 @@ use super::{
     Subproblem,
     choice::Choices,
     dense::DenseKernel,
-    gamma::Gamma,
+    gamma::{Gamma, GammaPoint},
+    information::Information,
     interior_point::maximise,
-    linx::Linx,
+    linx::{Linx, LinxPoint},
     relaxation::{Linearised, Relaxation},
     shift::ShiftedGamma,
 };
@@ -146,13 +147,26 @@ fn planted_faults_break_the_bounds() {
     assert!(broken.iter().all(|&count| count > 0), "{broken:?}");
 }
 
-/// The margin of a bound for rounding, relative to 1 + |bound|: against f and its gradient.
-fn added<R: Relaxation>(relaxation: &R, x: &[f64], choices: &Choices) -> f64 {
+/// The margin of a bound for rounding, relative to 1 + |bound|: against f and its gradient, changed by what the best scale
+/// of every row changes in the part that every set has, and in the gradient.
+fn added<R: Relaxation>(
+    relaxation: &R,
+    x: &[f64],
+    choices: &Choices,
+    scaled: impl Fn(&R::Point) -> (f64, Vec<f64>),
+) -> f64 {
     let point = relaxation.at(x).unwrap();
     let Linearised { value, gradient } = point.as_ref();
     let here: f64 = gradient.iter().zip(x).map(|(g, x)| g * x).sum();
-    let plain = value + choices.best(gradient).value - here;
+    let (constant, changes) = scaled(&point);
+    let slopes: Vec<f64> = gradient.iter().zip(&changes).map(|(g, change)| g + change).collect();
+    let plain = value + constant + choices.best(&slopes).value - here;
     (relaxation.majorant(&point, &choices.counts).maximum(choices) - plain) / (1.0 + plain.abs())
+}
+
+/// How the best scale changes a term f: 1 + ln f − f.
+fn rescaled(form: f64) -> f64 {
+    1.0 + form.ln() - form
 }
 
 #[test]
@@ -167,18 +181,55 @@ fn rounding_adds_little() {
         let (choices, kernel) = (Choices::of(&problem), DenseKernel::of(&problem));
         let x = choices.centre(items);
         let scaling = kernel.scaling_or_guess(&[]).unwrap();
+        let (gamma, linx) = (Gamma::of(&problem), Linx::new(&kernel, -3.0));
+        let forms = |point: &GammaPoint| {
+            let form = |(g, c): (&f64, &f64)| rescaled(g - c);
+            (0.0, point.as_ref().gradient.iter().zip(&gamma.linear).map(form).collect())
+        };
+        let of_linx = |point: &LinxPoint| {
+            let (gained, kept) =
+                (|i| 0.5 * rescaled(point.whole[(i, i)]), |i| 0.5 * rescaled(point.inverse[(i, i)]));
+            ((0..items).map(kept).sum(), (0..items).map(|i| gained(i) - kept(i)).collect())
+        };
+        let shifted_plainly = |_: &GammaPoint| (0.0, vec![0.0; items]);
+        let rows = problem.rows().subrows(0, 5).to_owned();
+        let design = Information { rows, base: Mat::zeros(5, 0), constant: 0.5 };
         let mut added = vec![
-            added(&Gamma::of(&problem), &x, &choices),
-            added(&Gamma::of(&problem).compressed(), &x, &choices),
-            added(&shifted(&kernel, &scaling).gamma, &x, &choices),
-            added(&Linx::new(&kernel, -3.0), &x, &choices),
+            added(&gamma, &x, &choices, forms),
+            added(&gamma.clone().compressed(), &x, &choices, forms),
+            added(&shifted(&kernel, &scaling).gamma, &x, &choices, shifted_plainly),
+            added(&linx, &x, &choices, of_linx),
+            added(&design, &x, &choices, |_| (0.0, vec![0.0; items])),
         ];
         if let Ok(Some(inverse)) = kernel.complement() {
             let scaling = inverse.scaling_or_guess(&[]).unwrap();
             let y: Vec<f64> = x.iter().map(|x| 1.0 - x).collect();
-            added.push(self::added(&shifted(&inverse, &scaling).gamma, &y, &choices.complement()));
+            let gamma = shifted(&inverse, &scaling).gamma;
+            added.push(self::added(&gamma, &y, &choices.complement(), shifted_plainly));
         }
         assert!(added.iter().all(|added| added.abs() < 1e-9), "{items}: {added:?}");
+    }
+}
+
+/// Rows of a hundredth of the length: the best scale of every row costs them 2 ln 100 where the gradient has 1 at most.
+#[test]
+fn short_rows_are_ruled_out_far_from_the_optimum() {
+    let mut numbers = Numbers(5);
+    let values = (0..ITEMS * 6).map(|at| (2.0 * numbers.next() - 1.0) * if at < 12 { 0.01 } else { 1.0 });
+    let features = Features::from_rows(ITEMS, 6, values.collect::<Vec<_>>()).unwrap();
+    let model = KDpp::new(&features, 4).unwrap();
+    let candidates = model.candidates();
+    let problem = Subproblem::new(&candidates, super::places(&candidates));
+    let choices = Choices::of(&problem);
+    let (kernel, gamma, x) = (DenseKernel::of(&problem), Gamma::of(&problem), choices.centre(ITEMS));
+    let linx = Linx::new(&kernel, 0.0);
+    let majorants = [
+        gamma.majorant(&gamma.at(&x).unwrap(), &choices.counts),
+        linx.majorant(&linx.at(&x).unwrap(), &choices.counts),
+    ];
+    for majorant in majorants {
+        let regret = choices.best(&majorant.slopes).regret;
+        assert!(regret[0] > 4.0 && regret[1] > 4.0, "{regret:?}");
     }
 }
 
@@ -211,6 +262,9 @@ fn derivatives() {
         check_derivatives(&Gamma::of(problem), &x);
         check_derivatives(&shifted(&kernel, &[-1.5; ITEMS]).gamma, &x);
         check_derivatives(&Linx::new(&kernel, 0.5), &x);
+        let (rows, base) =
+            (problem.rows().subrows(0, 4).to_owned(), problem.rows().get(4..8, 0..2).to_owned());
+        check_derivatives(&Information { rows, base, constant: 0.5 }, &x);
     });
 }
 

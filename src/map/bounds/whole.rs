@@ -8,7 +8,7 @@ use super::{
     choice::Choices,
     columns::{Pool, maximise_by_columns},
     error_amplification::ErrorAmplification,
-    gamma::{Gamma, GammaPoint, RoundedRow},
+    gamma::{self, Gamma, GammaPoint, RoundedRow},
     relaxation::Majorant,
     spectral::{Grams, bound_from_grams},
 };
@@ -63,7 +63,7 @@ impl Pool for Whole<'_> {
             Some(basis) => (basis * factor, of_sum(dims) * (1.0 + (dims as f64).sqrt())),
             None => (factor, of_sum(dims)),
         };
-        let raised = point.raised(rounding);
+        let raised = point.raised(rounding, gamma::Rows::Alone);
         let groups = self.rows.groups();
         let mut prices = self.engine.row_forms(self.rows, &vec![lifted.as_ref(); groups.len()])?;
         for ((items, group), log_weight) in self.choices.groups.iter().zip(groups).zip(&self.log_weights) {

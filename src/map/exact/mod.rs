@@ -18,7 +18,7 @@ pub use saved::Search;
 pub(super) use search::{OpenNodes, search};
 pub(super) use state::{Left, Node, State};
 
-use super::{Objective, Solution, Solver};
+use super::{LocalSearch, Objective, Solution, Solver};
 use crate::{Error, Result, engine::Engine};
 
 /// The default tolerance in ln det: above most bounds' rounding, so that sets as good as the best are not told apart.
@@ -103,6 +103,10 @@ impl BranchAndBound {
         engine: &Engine,
         search: &mut Search,
     ) -> Result<Solution> {
+        if search.is_new() && model.candidates().members() > root::MOST_SWAPPED {
+            // The swaps of small problems are not for many items.
+            search.keep(&LocalSearch::default().solve(model, engine)?.subset);
+        }
         let (engine, watch) = engine.apart();
         let clock = watch.start();
         let candidates = model.candidates();

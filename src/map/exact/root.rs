@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Sets are improved by swaps among at most this many items.
-const MOST_SWAPPED: usize = 5_000;
+pub(super) const MOST_SWAPPED: usize = 5_000;
 
 /// A run of the solver, before the tree.
 pub(super) struct Run<'c> {
@@ -86,7 +86,10 @@ impl<'c> Run<'c> {
             let termination = self.resume(&tree, places, search)?;
             return self.finished(search, termination, &known.unwrap_or_default());
         }
-        let greedy = self.greedy()?;
+        let greedy = match known {
+            Some(set) if self.incumbent.log_det.is_finite() => set,
+            _ => self.greedy()?,
+        };
         self.incumbent.offer(candidates, greedy.clone());
         let bounds = one_pass_over_whole(candidates, self.engine)?;
         self.bound = bounds.spectral.min(bounds.hadamard);

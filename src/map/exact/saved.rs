@@ -86,6 +86,10 @@ impl Search {
         self.tree.as_ref().is_some_and(|tree| tree.open.is_empty())
     }
 
+    pub(super) fn is_new(&self) -> bool {
+        self.best.is_none() && self.tree.is_none()
+    }
+
     pub(super) fn keep(&mut self, set: &Subset) {
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let best = set.iter().map(|item| item as u32).collect();

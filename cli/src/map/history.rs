@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{failure::Failure, output::numbers::significant, plot::PlotFile};
 
 /// More moments than this are thinned to half.
-const MOST: usize = 2048;
+const MOST: usize = 256;
 
 /// A moment of a search.
 #[derive(Clone, Copy, Debug, Serialize)]

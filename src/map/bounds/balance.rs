@@ -61,7 +61,7 @@ pub(crate) fn balance(problem: &Subproblem, enough: &dyn Fn(f64, f64) -> bool) -
         }
         let other = evaluate(best.moved(&choices, length), Some(best.bounded.x.clone()));
         let Some(other) = usable(other)? else { break };
-        let gain = best.bounded.upper_bound - other.bounded.upper_bound;
+        let gain = best.bounded.maximum - other.bounded.maximum;
         if gain > 0.0 {
             (best, length) = (other, length * LONGER);
             meagre = if gain < LEAST_GAIN { meagre + 1 } else { 0 };

@@ -5,9 +5,9 @@ use faer::Mat;
 use super::{
     Subproblem,
     choice::{Choices, LinearMaximum},
-    gamma::{Gamma, GammaPoint, RoundedRow, Rows},
+    gamma::{Gamma, GammaPoint, RoundedRow},
     interior_point::{Bounded, is_over, maximise},
-    relaxation::{Linearised, Majorant, Relaxation},
+    relaxation::{Majorant, Relaxation},
 };
 use crate::{Error, Result, map::rounding::of_sum};
 
@@ -25,12 +25,13 @@ pub(super) trait Pool {
     type Master: Relaxation;
     /// The relaxation of some items, by position, and their choices.
     fn master(&self, items: &[usize]) -> (Self::Master, Choices);
-    /// The bound that a point of the master problem proves, for all items.
-    fn majorant(
+    /// The bounds that a point of the master problem proves, for all items: that of the gradient, which prices items, and the
+    /// best.
+    fn majorants(
         &self,
         master: &Self::Master,
         point: &<Self::Master as Relaxation>::Point,
-    ) -> Result<Majorant>;
+    ) -> Result<[Majorant; 2]>;
     fn choices(&self) -> &Choices;
 }
 
@@ -38,8 +39,6 @@ pub(super) trait Pool {
 #[derive(Clone, Debug)]
 pub(super) struct Priced {
     pub(super) upper_bound: f64,
-    /// f(x), of the master problem.
-    pub(super) value: f64,
     /// x for all items.
     pub(super) x: Vec<f64>,
     pub(super) best: LinearMaximum,
@@ -64,28 +63,30 @@ pub(super) fn maximise_by_columns(
     let mut x: Option<Vec<f64>> = None;
     let mut best: Option<Priced> = None;
     let mut steps = 0;
+    // The least bound by the gradient, and the largest value: how far x is from the relaxation's maximum.
+    let (mut bound, mut value) = (f64::INFINITY, f64::NEG_INFINITY);
     for round in 0..MOST_ROUNDS {
         items.sort_unstable();
         let (master, own) = pool.master(&items);
-        let gap = best.as_ref().map_or(f64::INFINITY, |best| best.upper_bound - best.value);
-        let solved = solve_master(&master, &own, x.as_deref(), &items, gap, enough)?;
+        let solved = solve_master(&master, &own, x.as_deref(), &items, bound - value, enough)?;
         steps += solved.steps;
-        let majorant = match pool.majorant(&master, &solved.point) {
+        let [plain, majorant] = match pool.majorants(&master, &solved.point) {
             Err(Error::Ended(_)) if best.is_some() => break,
-            majorant => majorant?,
+            majorants => majorants?,
         };
-        let priced = price(choices, &items, &solved, &majorant, steps);
-        let found = entering(choices, &items, &majorant.slopes);
-        let (value, priced_gap) = (priced.value, priced.upper_bound - priced.value);
+        let found = entering(choices, &items, &plain.slopes);
+        let own = plain.maximum(choices) - solved.point.as_ref().value;
+        (bound, value) = (bound.min(plain.maximum(choices)), value.max(solved.point.as_ref().value));
+        let priced = price(choices, &items, &solved, &majorant);
         x = Some(priced.x.clone());
         if best.as_ref().is_none_or(|best| priced.upper_bound < best.upper_bound) {
             best = Some(priced);
         }
         let Some(best) = &mut best else { unreachable!("it was just set") };
-        (best.steps, best.value) = (steps, best.value.max(value));
+        best.steps = steps;
         // With nothing to add, a round only improves accuracy.
-        let done = found.is_empty() && priced_gap < CLOSEST;
-        if done || round + 1 == MOST_ROUNDS || enough(best.upper_bound, best.value) {
+        let done = found.is_empty() && own < CLOSEST;
+        if done || round + 1 == MOST_ROUNDS || enough(best.upper_bound, best.upper_bound - (bound - value)) {
             break;
         }
         if items.len() > MOST_ITEMS {
@@ -116,17 +117,11 @@ fn solve_master<R: Relaxation>(
     maximise(master, choices, start, &close)
 }
 
-fn price<P: AsRef<Linearised>>(
-    choices: &Choices,
-    items: &[usize],
-    solved: &Bounded<P>,
-    majorant: &Majorant,
-    steps: u64,
-) -> Priced {
+fn price<P>(choices: &Choices, items: &[usize], solved: &Bounded<P>, majorant: &Majorant) -> Priced {
     let mut x = vec![0.0; majorant.slopes.len()];
     items.iter().zip(&solved.x).for_each(|(&item, &value)| x[item] = value);
-    let (upper_bound, value) = (majorant.maximum(choices), solved.point.as_ref().value);
-    Priced { upper_bound, value, x, best: choices.best(&majorant.slopes), steps }
+    let upper_bound = majorant.maximum(choices);
+    Priced { upper_bound, x, best: choices.best(&majorant.slopes), steps: solved.steps }
 }
 
 /// The items in use; groups that would have no choice left keep all.
@@ -195,12 +190,12 @@ impl Pool for Held<'_> {
         (Gamma::of(&part), Choices::of(&part))
     }
 
-    fn majorant(&self, master: &Gamma, point: &GammaPoint) -> Result<Majorant> {
+    fn majorants(&self, master: &Gamma, point: &GammaPoint) -> Result<[Majorant; 2]> {
         /// Rows whose images are in memory at a time.
         const BLOCK: usize = 1024;
         let (rows, weights) = (self.problem.rows(), &self.problem.weights);
         let factor = point.gradient_factor();
-        let raised = point.raised(of_sum(self.problem.dims), Rows::Alone);
+        let raised = point.raised(of_sum(self.problem.dims));
         let mut prices = Vec::with_capacity(weights.len());
         for (block, weights) in weights.chunks(BLOCK).enumerate() {
             let first = block * BLOCK;
@@ -212,7 +207,7 @@ impl Pool for Held<'_> {
             };
             prices.extend((0..weights.len()).map(price));
         }
-        Ok(Majorant { intercept: master.intercept(point, &self.choices.counts), slopes: prices })
+        Ok(Majorant::with_scales(master.intercept(point, &self.choices.counts), prices))
     }
 
     fn choices(&self) -> &Choices {

@@ -147,10 +147,11 @@ impl Pool for Held<'_> {
         (part.relaxation(), part.choices())
     }
 
-    fn majorant(&self, master: &Information, point: &InformationPoint) -> Result<Majorant> {
+    fn majorants(&self, master: &Information, point: &InformationPoint) -> Result<[Majorant; 2]> {
         let images = lower_times(&point.root, &self.whole.rows);
         let slopes = Information::forms(images.as_ref(), self.whole.rows.as_ref(), &point.reach());
-        Ok(Majorant { intercept: master.intercept(point), slopes })
+        let majorant = Majorant { intercept: master.intercept(point), slopes };
+        Ok([majorant.clone(), majorant])
     }
 
     fn choices(&self) -> &Choices {
@@ -258,7 +259,7 @@ impl Pool for WholeDesign<'_> {
         (Information { rows, base: self.base.clone(), constant: self.constant }, choices)
     }
 
-    fn majorant(&self, master: &Information, point: &InformationPoint) -> Result<Majorant> {
+    fn majorants(&self, master: &Information, point: &InformationPoint) -> Result<[Majorant; 2]> {
         let dims = self.spreads.len();
         let factors = vec![point.root.transpose(); self.rows.groups().len()];
         let forms = self.engine.row_forms(self.rows, &factors)?;
@@ -267,7 +268,8 @@ impl Pool for WholeDesign<'_> {
         let reach = f64::sqrt(squares);
         let slope = |(form, length): (&f64, &f64)| raised(*form, 1.01 * reach * length, dims);
         let slopes = forms.iter().zip(&self.lengths).map(slope).collect();
-        Ok(Majorant { intercept: master.intercept(point), slopes })
+        let majorant = Majorant { intercept: master.intercept(point), slopes };
+        Ok([majorant.clone(), majorant])
     }
 
     fn choices(&self) -> &Choices {

@@ -158,9 +158,9 @@ impl GammaPoint {
         Mat::from_fn(vectors.nrows(), vectors.ncols(), |i, p| vectors[(i, p)] * slope(p).sqrt())
     }
 
-    /// An upper bound of b_iᵀ M b_i + ∂Γ/∂k + c_i, where the roots of the forms b_iᵀ M b_i have errors of a fraction of
-    /// the length of b_i. Of rows by themselves, 1 + ln b_iᵀ M b_i takes the place of the form.
-    pub(super) fn raised(&self, rounding: f64, rows: Rows) -> impl Fn(&RoundedRow) -> f64 {
+    /// Upper bounds of b_iᵀ M b_i + ∂Γ/∂k + c_i, and of the same at the best scale of the row, 1 + ln b_iᵀ M b_i + …, where the
+    /// roots of the forms b_iᵀ M b_i have errors of a fraction of the length of b_i.
+    pub(super) fn raised(&self, rounding: f64) -> impl Fn(&RoundedRow) -> [f64; 2] {
         let Split { slopes, tail_slope, size_slope, head, .. } = &self.split;
         let others = (self.eigenvalues.len() - head) as f64;
         let (steepest, trace) =
@@ -169,24 +169,17 @@ impl GammaPoint {
         move |row: &RoundedRow| {
             let root = row.form.sqrt() + trace * rounding * row.length + steepest * row.error;
             let form = root * root * (1.0 + rounding_of_sum);
-            let form = match rows {
-                Rows::Alone => 1.0 + form.ln() + of_value(form.ln()),
-                Rows::Shifted => form,
-            };
-            form + row.linear
-                + size_slope
-                + 2.0 * (of_value(form) + of_value(row.linear) + of_value(size_slope))
+            let margin = of_value(form) + of_value(row.linear) + of_value(size_slope);
+            let log_form = form.ln();
+            [
+                form + row.linear + size_slope + 2.0 * margin,
+                1.0 + log_form
+                    + row.linear
+                    + size_slope
+                    + 2.0 * (margin + of_value(log_form) + of_value(1.0)),
+            ]
         }
     }
-}
-
-/// What a bound by forms is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rows {
-    /// ln det B_S B_Sᵀ, which the lengths of rows multiply: each may have the length that is best.
-    Alone,
-    /// ln det(t I + B_S B_Sᵀ).
-    Shifted,
 }
 
 /// A row's length and error, and b_iᵀ M b_i as computed.
@@ -224,11 +217,12 @@ impl Relaxation for Gamma {
     }
 
     fn majorant(&self, point: &GammaPoint, counts: &Counts) -> Majorant {
-        let rows = if self.known_shift == 0.0 { Rows::Alone } else { Rows::Shifted };
-        let raised = point.raised(of_sum(self.rows.nrows()), rows);
+        let raised = point.raised(of_sum(self.rows.nrows()));
+        // Scales would multiply the identity, too.
+        let is_scalable = self.known_shift == 0.0;
         let slope = |item: usize| {
             let (length, error, linear) = (self.lengths[item], self.errors[item], self.linear[item]);
-            raised(&RoundedRow { form: point.forms[item], length, error, linear })
+            raised(&RoundedRow { form: point.forms[item], length, error, linear })[usize::from(is_scalable)]
         };
         let slopes = (0..self.linear.len()).map(slope).collect();
         Majorant { intercept: self.intercept(point, counts), slopes }

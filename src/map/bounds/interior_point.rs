@@ -4,7 +4,7 @@ use faer::{Mat, Side, linalg::solvers::Solve};
 
 use super::{
     choice::Choices,
-    relaxation::{Majorant, Relaxation},
+    relaxation::{Linearised, Majorant, Relaxation},
     sums::Sums,
 };
 use crate::{Result, linalg::column_mut};
@@ -23,6 +23,8 @@ const MARGIN: f64 = 0.02;
 #[derive(Clone, Debug)]
 pub(super) struct Bounded<P> {
     pub(super) upper_bound: f64,
+    /// The least bound by the gradient alone, which parameters are judged by: it is the relaxation's maximum at the end.
+    pub(super) maximum: f64,
     pub(super) x: Vec<f64>,
     pub(super) point: P,
     /// The proof of the bound.
@@ -65,12 +67,15 @@ pub(super) fn maximise<R: Relaxation>(
     let mut majorant = relaxation.majorant(&point, &choices.counts);
     let mut bound = majorant.maximum(choices);
     let sums = Sums::of(choices);
-    let mut iterate = Iterate::centred(x, bound - point.as_ref().value, &sums);
+    let gap = from_maximum(point.as_ref(), &x, choices);
+    let mut iterate = Iterate::centred(x, gap, &sums);
     let mut best: Option<Bounded<R::Point>> = None;
-    let mut since_best = 0;
+    let (mut since_best, mut maximum) = (0, f64::INFINITY);
     for steps in 0..MOST_STEPS {
-        let finished =
-            enough(bound, point.as_ref().value) || steps + 1 == MOST_STEPS || since_best >= PATIENCE;
+        // The bound may be below the value, where rows have their best scales.
+        let distance = from_maximum(point.as_ref(), &iterate.x, choices);
+        maximum = maximum.min(point.as_ref().value + distance);
+        let finished = enough(bound, bound - distance) || steps + 1 == MOST_STEPS || since_best >= PATIENCE;
         let next = if finished { None } else { iterate.step(relaxation, &point, &sums) };
         let better = best.as_ref().is_none_or(|best| bound < best.upper_bound);
         since_best = if better { 0 } else { since_best + 1 };
@@ -79,7 +84,7 @@ pub(super) fn maximise<R: Relaxation>(
         if better {
             let x = x.unwrap_or_else(|| iterate.x.clone());
             let steps = steps as u64 + 1;
-            best = Some(Bounded { upper_bound: bound, x, point, majorant, steps });
+            best = Some(Bounded { upper_bound: bound, maximum, x, point, majorant, steps });
         } else if let Some(best) = &mut best {
             best.steps = steps as u64 + 1;
         }
@@ -91,9 +96,15 @@ pub(super) fn maximise<R: Relaxation>(
         bound = majorant.maximum(choices);
     }
     match best {
-        Some(best) => Ok(best),
+        Some(best) => Ok(Bounded { maximum, ..best }),
         None => unreachable!("the first point counts"),
     }
+}
+
+/// By how much the maximum of a concave function can be above its value at x.
+fn from_maximum(point: &Linearised, x: &[f64], choices: &Choices) -> f64 {
+    let here: f64 = point.gradient.iter().zip(x).map(|(g, x)| g * x).sum();
+    choices.best(&point.gradient).value - here
 }
 
 /// Moves a point inside the ranges and away from 0 and 1, by shifting ln(x/(1 − x)) equally in every group.

@@ -210,25 +210,26 @@ pub(super) fn linx(
         log_scale = stationary(kernel, &centre, -2.0 * largest.ln(), FAR, enough)?;
     }
     let mut best = maximise(&Linx::new(kernel, log_scale), choices, start, enough).ok()?;
+    let (mut best_scale, mut last) = (log_scale, (best.x.clone(), best.maximum));
     for _ in 0..descent.steps {
         if best.upper_bound < descent.target || is_over(enough) {
             break;
         }
-        let other = stationary(kernel, &best.x, log_scale, NEAR, enough)?;
-        let mut bounded = maximise(&Linx::new(kernel, other), choices, Some(best.x.clone()), enough).ok()?;
+        log_scale = stationary(kernel, &last.0, log_scale, NEAR, enough)?;
+        let mut bounded = maximise(&Linx::new(kernel, log_scale), choices, Some(last.0), enough).ok()?;
         bounded.steps += best.steps;
-        let gain = best.upper_bound - bounded.upper_bound;
-        let least = descent.least_gain(best.upper_bound);
-        if gain > 0.0 {
-            (best, log_scale) = (bounded, other);
+        let gain = last.1 - bounded.maximum;
+        last = (bounded.x.clone(), bounded.maximum);
+        if bounded.upper_bound < best.upper_bound {
+            (best, best_scale) = (bounded, log_scale);
         } else {
             best.steps = bounded.steps;
         }
-        if gain < least {
+        if gain < descent.least_gain(last.1) {
             break;
         }
     }
-    Some((best, log_scale))
+    Some((best, best_scale))
 }
 
 /// ln γ where the slope of f(x) is zero, within `radius` of a guess, by bisection as time allows: the slope grows with γ.

@@ -46,6 +46,12 @@ pub(super) struct Majorant {
 }
 
 impl Majorant {
+    /// The majorants of rows as they are, and at their best scales.
+    pub(super) fn with_scales(intercept: f64, slopes: Vec<[f64; 2]>) -> [Self; 2] {
+        let (plain, scaled) = slopes.into_iter().map(|[plain, scaled]| (plain, scaled)).unzip();
+        [Self { intercept, slopes: plain }, Self { intercept, slopes: scaled }]
+    }
+
     /// An upper bound of the maximum, which minus an item's regret also bounds the maximum with that item forced in or out;
     /// ∞ if nothing is known.
     pub(super) fn maximum(&self, choices: &Choices) -> f64 {

@@ -8,7 +8,7 @@ use super::{
     choice::Choices,
     columns::{Pool, maximise_by_columns},
     error_amplification::ErrorAmplification,
-    gamma::{self, Gamma, GammaPoint, RoundedRow},
+    gamma::{Gamma, GammaPoint, RoundedRow},
     relaxation::Majorant,
     spectral::{Grams, bound_from_grams},
 };
@@ -57,25 +57,26 @@ impl Pool for Whole<'_> {
         (Gamma::of(&problem), Choices::of(&problem))
     }
 
-    fn majorant(&self, master: &Gamma, point: &GammaPoint) -> Result<Majorant> {
+    fn majorants(&self, master: &Gamma, point: &GammaPoint) -> Result<[Majorant; 2]> {
         let (factor, dims) = (point.gradient_factor(), self.rows.features().dims());
         let (lifted, rounding) = match self.candidates.ground.beyond() {
             Some(basis) => (basis * factor, of_sum(dims) * (1.0 + (dims as f64).sqrt())),
             None => (factor, of_sum(dims)),
         };
-        let raised = point.raised(rounding, gamma::Rows::Alone);
+        let raised = point.raised(rounding);
         let groups = self.rows.groups();
-        let mut prices = self.engine.row_forms(self.rows, &vec![lifted.as_ref(); groups.len()])?;
+        let forms = self.engine.row_forms(self.rows, &vec![lifted.as_ref(); groups.len()])?;
+        let mut prices = Vec::with_capacity(forms.len());
         for ((items, group), log_weight) in self.choices.groups.iter().zip(groups).zip(&self.log_weights) {
             let (factor, linear) = (log_weight.exp(), -2.0 * group.scale.ln() - log_weight);
             for &item in items {
-                let (form, length) = (factor * prices[item], (factor * self.norms[item]).sqrt());
+                let (form, length) = (factor * forms[item], (factor * self.norms[item]).sqrt());
                 // The factor is rounded, too.
                 let error = (self.unknown + of_value(2.0)) * length + VANISHING;
-                prices[item] = raised(&RoundedRow { form, length, error, linear });
+                prices.push(raised(&RoundedRow { form, length, error, linear }));
             }
         }
-        Ok(Majorant { intercept: master.intercept(point, &self.choices.counts), slopes: prices })
+        Ok(Majorant::with_scales(master.intercept(point, &self.choices.counts), prices))
     }
 
     fn choices(&self) -> &Choices {

@@ -260,6 +260,11 @@ def digits():
     yield f"sample {DIGITS} --quota {ones.replace('1', '2')} --method mcmc --samples 20 --burn-in 5 --thin 2"
     yield f"map {DIGITS} --quota proportional --k 20 --time-limit 0 --similarity rbf"
     yield f"map {DIGITS} --quota equal --k 20 --solver greedy --certify"
+    for law in ["--k 12", "--k 9 --labels two.csv --quota 3..,..6", "--k 12 --include 3 --exclude 5", "--k 2"]:
+        yield f"map --features few.csv {law} --design --solver exact"
+        yield f"map --features few.csv {law} --design --time-limit 0"
+    yield "map --features few.csv --k 3 --solver exact --resume {out}.tree --plot-search {out}.svg"
+    yield "map --features few.csv --k 3 --solver exact --warm missing.json"
     for part in ["yale", "corel", "map-debates"]:
         yield f"reproduce {part} --out {{out}} --instances 1 --seed 3 --quiet --engine cpu --precision f64 --threads 1"
     yield "bench --items 300 --dims 8 --k 4 --parts 2 --csv {out}.csv --plot {out}.svg --quiet --precision auto"

@@ -134,7 +134,7 @@ impl Progress {
 /// What is left of a search, if its share that is done says anything.
 fn left(step: &Reached, done: f64) -> String {
     const LEAST: f64 = 0.01;
-    if done < LEAST || done >= 1.0 {
+    if !(LEAST..1.0).contains(&done) {
         return String::new();
     }
     let seconds = step.elapsed.as_secs_f64() * (1.0 - done) / done;

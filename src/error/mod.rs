@@ -3,12 +3,8 @@
 mod kind;
 mod problems;
 pub(crate) mod words;
-
 pub use kind::ErrorKind;
-pub use problems::{
-    ArrowProblem, DeviceProblem, EstimateProblem, KernelProblem, NpyProblem, StreamProblem, WeightProblem,
-};
-use words::{above_rank, ill_conditioned, infeasible, infeasible_beyond, join, overlapping, unknown_part};
+pub use problems::*;
 
 /// Everything that can go wrong: one variant per rule, with the values that broke it. Positions are 0-based.
 #[derive(Debug, thiserror::Error)]
@@ -96,7 +92,7 @@ pub enum Error {
         labels: usize,
     },
     /// A quota names a part that no label has.
-    #[error("{}", unknown_part(name, known))]
+    #[error("{}", words::unknown_part(name, known))]
     UnknownPart {
         /// The unknown name.
         name: String,
@@ -110,7 +106,7 @@ pub enum Error {
         name: String,
     },
     /// A positional quota has the wrong number of entries.
-    #[error("the quota has {entries} entries for {} parts: {}", parts.len(), join(parts))]
+    #[error("the quota has {entries} entries for {} parts: {}", parts.len(), words::join(parts))]
     QuotaLength {
         /// Names of the parts.
         parts: Vec<String>,
@@ -118,7 +114,7 @@ pub enum Error {
         entries: usize,
     },
     /// A quota was made for another partition.
-    #[error("the quota was made for parts {}; the partition has {}", join(quota), join(parts))]
+    #[error("the quota was made for parts {}; the partition has {}", words::join(quota), words::join(parts))]
     QuotaOfOtherParts {
         /// Names of the parts the quota was made for.
         quota: Vec<String>,
@@ -197,7 +193,7 @@ pub enum Error {
         items: usize,
     },
     /// A subset size exceeds the rank of the kernel: the determinant of every such set is zero in f64.
-    #[error("{}", above_rank(*k, *rank))]
+    #[error("{}", words::above_rank(*k, *rank))]
     SizeAboveRank {
         /// Size asked for.
         k: usize,
@@ -205,9 +201,7 @@ pub enum Error {
         rank: usize,
     },
     /// A design has fewer rows than columns, or its columns are dependent: it cannot estimate every coefficient.
-    #[error(
-        "rows of rank {rank} cannot estimate {columns} coefficients: a design needs as many rows as columns, and independent columns"
-    )]
+    #[error("rows of rank {rank} cannot estimate {columns} coefficients: a design needs that rank")]
     DesignRank {
         /// The rank of all rows, or the number of rows of the design, which it cannot exceed.
         rank: usize,
@@ -215,7 +209,7 @@ pub enum Error {
         columns: usize,
     },
     /// No set with the quota has a positive determinant (Rado's theorem names the parts).
-    #[error("{}", infeasible(parts, *rank, *quota))]
+    #[error("{}", words::infeasible(parts, *rank, *quota))]
     Infeasible {
         /// Names of the parts at fault.
         parts: Vec<String>,
@@ -225,7 +219,7 @@ pub enum Error {
         quota: usize,
     },
     /// No set with the quota and the included items has a positive determinant.
-    #[error("{}", infeasible_beyond(parts, *rank, *quota))]
+    #[error("{}", words::infeasible_beyond(parts, *rank, *quota))]
     InfeasibleBeyondIncluded {
         /// Names of the parts at fault.
         parts: Vec<String>,
@@ -263,7 +257,7 @@ pub enum Error {
         budget: f64,
     },
     /// The features are too badly conditioned for f64.
-    #[error("{}", ill_conditioned(*deviation, *tolerance))]
+    #[error("{}", words::ill_conditioned(*deviation, *tolerance))]
     IllConditioned {
         /// Estimated total variation error of the law; outside [0, 1) where no estimate is possible.
         deviation: f64,
@@ -329,7 +323,7 @@ pub enum Error {
         wanted: usize,
     },
     /// An item is in two parts.
-    #[error("{}", overlapping(*item, first, second))]
+    #[error("{}", words::overlapping(*item, first, second))]
     OverlappingParts {
         /// The index.
         item: usize,

@@ -32,9 +32,8 @@ fn log_det(rows: &[&[f64]]) -> f64 {
         sum += matrix[step][step].ln();
         for i in step + 1..columns {
             let factor = matrix[i][step] / matrix[step][step];
-            for j in step..columns {
-                matrix[i][j] -= factor * matrix[step][j];
-            }
+            let pivot = matrix[step].clone();
+            matrix[i].iter_mut().zip(&pivot).skip(step).for_each(|(entry, own)| *entry -= factor * own);
         }
     }
     sum

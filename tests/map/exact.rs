@@ -17,8 +17,7 @@ use oracles::{
 };
 use partition_dpp::{
     Dpp, Engine, Error, Features, KDpp, Kernel, Partition, PartitionDpp, Quota, Subset, Watch,
-    error::StreamProblem,
-    map::{BranchAndBound, Search, Solution, Solver, Termination},
+    map::{BranchAndBound, Solution, Solver, Termination},
 };
 use proptest::prelude::*;
 
@@ -223,70 +222,6 @@ fn solved_within(dpp: &PartitionDpp, nodes: u64) -> Solution {
     let solution = solver().solve(dpp, &Engine::cpu().watched(&watch)).unwrap();
     println!("{} nodes", solution.stats.nodes);
     solution
-}
-
-/// A search that is stopped after every few nodes and continued from bytes proves the same set.
-#[test]
-fn a_search_goes_on_from_bytes() {
-    let features = synthetic(3);
-    let labels: Vec<usize> = (0..50).map(|item| item % 5).collect();
-    let partition = Partition::from_labels(&labels).unwrap();
-    let ranges = Quota::new(&partition, [0..=3, 1..=2, 2..=2, 0..=4, 1..=1]).unwrap();
-    let questions = [Quota::each(&partition, 2).unwrap(), ranges.with_total(8).unwrap()];
-    for quota in questions {
-        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let whole = solver().solve(&dpp, &Engine::cpu()).unwrap();
-        let mut search = Search::default();
-        let (mut runs, mut known) = (0, 0);
-        let solution = loop {
-            let enough = known + 8;
-            let (watch, _) = stopped_when(move |seen| seen.last().is_some_and(|last| last.steps > enough));
-            let solution = solver().solve_from(&dpp, &Engine::cpu().watched(&watch), &mut search).unwrap();
-            (known, runs) = (solution.stats.nodes, runs + 1);
-            assert!(solution.upper_bound.unwrap() >= whole.log_det - 1e-12);
-            if solution.termination != Termination::Interrupted {
-                break solution;
-            }
-            assert!(!search.is_finished());
-            search = Search::from_bytes(&search.to_bytes()).unwrap();
-        };
-        println!("{runs} runs, {known} nodes, {} in one run", whole.stats.nodes);
-        assert!(runs > 2 && search.is_finished());
-        assert_eq!((&solution.subset, solution.termination), (&whole.subset, Termination::Optimal));
-        assert!(solution.gap().unwrap() <= TOLERANCE);
-        // Once more, nothing is left to do.
-        let again = solver().solve_from(&dpp, &Engine::cpu(), &mut search).unwrap();
-        assert_eq!((again.subset, again.stats.nodes), (solution.subset, known));
-        // Another question, and other bytes.
-        let other = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 1).unwrap()).unwrap();
-        assert_error!(
-            solver().solve_from(&other, &Engine::cpu(), &mut search),
-            Error::Stream(StreamProblem::Foreign { .. }),
-            ["not a search of these rows"]
-        );
-        let mut bytes = search.to_bytes();
-        bytes[30] ^= 1;
-        assert!(Search::from_bytes(&bytes).is_err());
-    }
-}
-
-/// The best set as a start leaves only its proof to do; a set that is not allowed is ignored.
-#[test]
-fn a_search_begins_at_a_set() {
-    let features = synthetic(4);
-    let dpp = KDpp::new(&features, 6).unwrap();
-    let plain = solver().solve(&dpp, &Engine::cpu()).unwrap();
-    let subset = |items: Vec<usize>| Subset::new(items, 50).unwrap();
-    for start in [plain.subset.clone(), subset(vec![0, 1, 2, 3, 4, 5]), subset(vec![7])] {
-        let mut search = Search::from_set(&start);
-        let solution = solver().solve_from(&dpp, &Engine::cpu(), &mut search).unwrap();
-        assert_eq!((&solution.subset, solution.termination), (&plain.subset, Termination::Optimal));
-        assert!(solution.stats.nodes <= plain.stats.nodes);
-    }
-    // At once, the set is the one given.
-    let mut search = Search::from_set(&plain.subset);
-    let solution = solver().solve_from(&dpp, &within(Duration::ZERO), &mut search).unwrap();
-    assert_eq!((solution.subset, solution.termination), (plain.subset, Termination::TimeLimit));
 }
 
 #[test]

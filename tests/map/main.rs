@@ -24,6 +24,7 @@ mod near_rows;
 mod ranges;
 mod ranges_cases;
 mod rounding;
+mod searches;
 mod slates;
 mod softmax;
 mod softmax_extension;

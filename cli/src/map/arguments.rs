@@ -18,6 +18,7 @@ use crate::{
 
 /// `pdpp map`.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are flags of the command line")]
 pub(crate) struct MapArguments {
     #[command(flatten)]
     pub(crate) input: InputArguments,

@@ -12,7 +12,7 @@ use super::{
     arguments::{MapArguments, SolverChoice},
     search::Search,
 };
-use crate::{failure::Failure, whole_file};
+use crate::{failure::Failure, plot::PlotFile, whole_file};
 
 /// What `--resume` writes.
 const WHAT: &str = "the search";
@@ -39,7 +39,7 @@ pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
     if let Some(file) = resume {
         whole_file::check(file, WHAT)?;
     }
-    plot_search.as_ref().map_or(Ok(()), |file| file.check())
+    plot_search.as_ref().map_or(Ok(()), PlotFile::check)
 }
 
 impl Search<'_> {
@@ -83,14 +83,13 @@ fn read(file: &Path) -> Result<Option<Tree>, Failure> {
 /// The set of an answer in JSON, or a list of items.
 fn warm(file: &Path, items: usize) -> Result<Tree, Failure> {
     let text = fs::read_to_string(file).map_err(|error| Failure::file(file, error.to_string()))?;
-    let set = match serde_json::from_str::<Answer>(&text) {
-        Ok(answer) => answer.set,
-        Err(_) => {
-            let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
-            let numbers: Result<Vec<usize>, _> = words.map(str::parse).collect();
-            let sentence = "neither an answer of pdpp map --json nor a list of items, such as 3 17 41";
-            numbers.map_err(|_| Failure::file(file, sentence.to_owned()))?
-        }
+    let set = if let Ok(answer) = serde_json::from_str::<Answer>(&text) {
+        answer.set
+    } else {
+        let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+        let numbers: Result<Vec<usize>, _> = words.map(str::parse).collect();
+        let sentence = "neither an answer of pdpp map --json nor a list of items, such as 3 17 41";
+        numbers.map_err(|_| Failure::file(file, sentence.to_owned()))?
     };
     let set = Subset::new(set, items).map_err(|error| Failure::file(file, error.to_string()))?;
     Ok(Tree::from_set(&set))

@@ -307,6 +307,7 @@ fn constant(rows: &Rows<'_>) -> f64 {
 }
 
 /// All of so many items.
+#[expect(clippy::cast_possible_truncation, reason = "columns are counted in 32 bits")]
 fn all(items: usize) -> Subset {
     Subset::from_distinct((0..items).map(|item| item as u32).collect())
 }

@@ -40,7 +40,7 @@ impl Solver<Design> for LocalSearch {
         }
         let least = self.epsilon / design.size() as f64;
         let relaxed = run.relax()?;
-        let rows = run.start(relaxed.as_ref(), least)?;
+        let rows = run.start(relaxed.as_ref(), least);
         let limit = match self.restarts {
             Restarts::Count(count) => count,
             Restarts::UntilTimeLimit if clock.has_deadline() => u64::MAX,
@@ -65,7 +65,7 @@ impl Solver<Design> for BranchAndBound {
             return Ok(run.solution(Termination::Optimal));
         }
         let relaxed = run.relax()?;
-        let rows = run.start(relaxed.as_ref(), 0.0)?;
+        let rows = run.start(relaxed.as_ref(), 0.0);
         let mut open = OpenNodes::of(Node::root(rows.places.clone(), Method::Gamma, run.bound));
         let ended = search(design, &rows, &mut open, &mut run.incumbent, self.tolerance(), &clock)?;
         (run.bound, run.nodes, run.steps) = (open.upper_bound(), open.nodes, run.steps + open.steps);
@@ -149,14 +149,14 @@ impl<'d> Run<'d> {
     }
 
     /// Improves the rows of the largest weights by exchanges, and returns those that can be part of a better design.
-    fn start(&mut self, relaxed: Option<&Relaxed>, least: f64) -> Result<DesignRows> {
+    fn start(&mut self, relaxed: Option<&Relaxed>, least: f64) -> DesignRows {
         let places = self.places();
         let Some(relaxed) = relaxed else {
             // The first rows that the counts allow: there was no time for better ones.
             let rows = self.problem(Vec::new());
             let first = with_largest(&places, &self.design.counts, &vec![0.0; places.len()]);
             self.incumbent.offer(self.design, first);
-            return Ok(rows);
+            return rows;
         };
         let largest = with_largest(&places, &self.design.counts, &relaxed.x);
         let in_use = |item: &usize| relaxed.x[*item] > ZERO || relaxed.taken[*item];
@@ -182,7 +182,7 @@ impl<'d> Run<'d> {
             self.improve(&rows, self.incumbent.set.clone(), least);
         }
         self.report();
-        Ok(rows)
+        rows
     }
 
     fn improve(&mut self, rows: &DesignRows, set: Vec<Place>, least: f64) {

@@ -116,7 +116,7 @@ impl BranchAndBound {
         root::Run::new(&candidates, &bounded, engine, self.tolerance, &clock).solve(search)
     }
 
-    pub(super) fn tolerance(&self) -> f64 {
+    pub(super) fn tolerance(self) -> f64 {
         self.tolerance
     }
 }

@@ -84,7 +84,7 @@ impl<'c> Run<'c> {
         if let Some(tree) = tree {
             let places = tree.places_of(candidates)?;
             let termination = self.resume(&tree, places, search)?;
-            return self.finished(search, termination, &known.unwrap_or_default());
+            return Ok(self.finished(search, termination, &known.unwrap_or_default()));
         }
         let greedy = match known {
             Some(set) if self.incumbent.log_det.is_finite() => set,
@@ -100,16 +100,11 @@ impl<'c> Run<'c> {
             Some(termination) if survivors.len() > MOST_DENSE => termination,
             _ => self.search(survivors, search)?,
         };
-        self.finished(search, termination, &greedy)
+        Ok(self.finished(search, termination, &greedy))
     }
 
     /// The solution; the best set is kept for another search. Without one, another set is returned.
-    fn finished(
-        mut self,
-        search: &mut Search,
-        termination: Termination,
-        other: &[Place],
-    ) -> Result<Solution> {
+    fn finished(mut self, search: &mut Search, termination: Termination, other: &[Place]) -> Solution {
         let candidates = self.candidates;
         if self.incumbent.log_det == f64::NEG_INFINITY {
             // No set that was found has independent rows; if the search is complete, none has.
@@ -117,12 +112,12 @@ impl<'c> Run<'c> {
                 Termination::Optimal => Termination::RankExhausted,
                 ended => ended,
             };
-            return Ok(Solution::new(candidates, other, termination, self.engine));
+            return Solution::new(candidates, other, termination, self.engine);
         }
         let set = std::mem::take(&mut self.incumbent.set);
         let solution = self.solution(&set, termination);
         search.keep(&solution.subset);
-        Ok(solution)
+        solution
     }
 
     fn search(&mut self, survivors: Vec<Place>, search: &mut Search) -> Result<Termination> {

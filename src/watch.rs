@@ -36,7 +36,7 @@ pub struct Progress {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tree {
-    /// Open nodes: those whose bound is above the best set so far.
+    /// Open nodes: those that may hold a better set, as far as was looked.
     pub open: u64,
     /// The share of the tree that is searched, from 0 to 1, if the children of every node were alike. A forecast: it grows
     /// unevenly.

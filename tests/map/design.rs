@@ -221,6 +221,24 @@ fn what_cannot_be_estimated_is_refused() {
     assert!(matches!(Design::new(&features, 5), Err(Error::SizeAboveItems { k: 5, items: 4 })));
     let weighted = features.with_log_quality(&[0.0, 1.0, 0.0, 0.0]).unwrap();
     assert!(matches!(Design::new(&weighted, 3), Err(Error::NotForLaw(_))));
+    // Rows of a part that gives none do not count.
+    let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.0, 0.0, 1.0]).unwrap();
+    let partition = Partition::from_labels(&["a", "a", "b"]).unwrap();
+    let quota = Quota::new(&partition, [2, 0]).unwrap();
+    let refused = Design::under(&features, &partition, &quota);
+    assert!(matches!(refused, Err(Error::DesignRank { rank: 1, columns: 2 })));
+    // Together the parts have the rank, but not the rows that the quota takes.
+    let features =
+        Features::from_rows(5, 3, vec![1., 0., 0., 2., 0., 0., 3., 0., 0., 0., 1., 0., 0., 0., 1.]).unwrap();
+    let partition = Partition::from_labels(&["a", "a", "a", "b", "b"]).unwrap();
+    let design = Design::under(&features, &partition, &Quota::new(&partition, [2, 1]).unwrap()).unwrap();
+    let solution = proven(&design);
+    assert_eq!((solution.termination, solution.subset.len()), (Termination::RankExhausted, 3));
+    assert_eq!(solution.log_det, f64::NEG_INFINITY);
+    // An included row far longer than all others.
+    let features = Features::from_rows(3, 1, vec![1e-80, 2e-80, 1e80]).unwrap();
+    let solution = proven(&Design::new(&features, 2).unwrap().including(&[2]).unwrap());
+    assert_eq!(solution.subset.len(), 2);
     let fine = Features::from_rows(3, 1, vec![1.0, 2.0, 3.0]).unwrap();
     let design = Design::new(&fine, 2).unwrap();
     assert!(matches!(design.log_det(&Subset::new(vec![3], 4).unwrap()), Err(Error::ItemOutOfRange { .. })));

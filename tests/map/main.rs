@@ -21,6 +21,7 @@ mod limits;
 mod local_search;
 mod local_search_runs;
 mod near_rows;
+mod random_problems;
 mod ranges;
 mod ranges_cases;
 mod rounding;

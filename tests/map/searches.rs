@@ -63,6 +63,28 @@ fn a_search_goes_on_from_bytes() {
             Error::Stream(StreamProblem::Foreign { .. }),
             ["not a search of these rows"]
         );
+        // Another row, another weight, other parts of the same sizes.
+        let mut rows: Vec<f64> = (0..50).flat_map(|item| features.row(item)).collect();
+        rows[7 * 40] += 1e-3;
+        let weights: Vec<f64> = (0..50).map(|item| if item == 31 { 0.1 } else { 0.0 }).collect();
+        let others = [
+            (Features::from_rows(50, 40, rows).unwrap(), partition.clone()),
+            (features.with_log_quality(&weights).unwrap(), partition.clone()),
+            (
+                features.clone(),
+                Partition::from_labels(&(0..50).map(|item| item / 10).collect::<Vec<_>>()).unwrap(),
+            ),
+        ];
+        for (features, partition) in &others {
+            let other = PartitionDpp::new(features, partition, &quota).unwrap();
+            let refused = solver().solve_from(&other, &Engine::cpu(), &mut search);
+            assert_error!(
+                refused,
+                Error::Stream(StreamProblem::Foreign { .. }),
+                ["not a search of these rows"]
+            );
+            assert!(search.is_finished());
+        }
         let mut bytes = search.to_bytes();
         bytes[30] ^= 1;
         assert!(Search::from_bytes(&bytes).is_err());

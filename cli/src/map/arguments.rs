@@ -57,7 +57,7 @@ pub(crate) struct MapArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "by")]
     pub(crate) warm: Option<PathBuf>,
     /// Continue the search of --solver exact that this file holds, if it exists. Where the search stands is written to it at the
-    /// end, also after --time-limit and Ctrl-C.
+    /// end, also after --time-limit and Ctrl-C. If it exists, --warm is not read.
     #[arg(long, value_name = "FILE", conflicts_with = "by")]
     pub(crate) resume: Option<PathBuf>,
     /// With --similarity rbf also state the mean distance of items to the nearest chosen one.

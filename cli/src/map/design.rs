@@ -1,7 +1,7 @@
 //! `pdpp map --design`: D-optimal designs.
 
 use partition_dpp::{
-    Engine,
+    Engine, Error,
     map::{BranchAndBound, Design, Solution, Solver},
 };
 use serde::Serialize;
@@ -40,9 +40,13 @@ pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
     let is_weighed = weighing.similarity != Similarity::Dot
         || weighing.represent.is_some()
         || weighing.ridge.is_some()
-        || !weighing.scores.is_empty();
+        || !weighing.scores.is_empty()
+        || weighing.score_column.is_some();
     if is_weighed {
         return refuse("takes rows as they are, without --similarity, --represent, --ridge and --scores");
+    }
+    if input.multi_label {
+        return refuse("takes every row once, and --multi-label would copy it");
     }
     if *independent || by.by.is_some() {
         return refuse("takes neither --independent nor --by");
@@ -52,17 +56,22 @@ pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
 
 impl Search<'_> {
     /// The best design found, and its efficiency.
-    pub(super) fn design(&self, question: &Question<'_>) -> Result<(Solution, Efficiency), Failure> {
+    pub(super) fn design(&self, question: &Question<'_>) -> Result<(Solution, Option<Efficiency>), Failure> {
         let input = question.input;
         let conditions = input.conditions(question.conditions)?;
         let design = Design::over(&input.features, &question.law.sets)
             .and_then(|design| design.including(&conditions.include)?.excluding(&conditions.exclude))
             .map_err(|error| input.blame_items(error))?;
         let solution = self.best_design(&design)?;
-        let stop = self.watch(None);
-        let certificate = design.certify(&self.engine.watched(&stop))?;
+        let stop = self.watch(Some(self.certificate));
+        let certificate = match design.certify(&self.engine.watched(&stop)) {
+            Ok(certificate) => certificate,
+            // The design is the answer.
+            Err(Error::Ended(_)) => return Ok((solution, None)),
+            Err(error) => return Err(error.into()),
+        };
         let [distinct, repeated] = design.efficiency(&certificate, solution.log_det);
-        Ok((solution.certified(&certificate), Efficiency { distinct, repeated }))
+        Ok((solution.certified(&certificate), Some(Efficiency { distinct, repeated })))
     }
 
     fn best_design(&self, design: &Design) -> Result<Solution, Failure> {

@@ -25,16 +25,21 @@ struct Answer {
 
 /// Refuses options that only the exact solver has.
 pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
-    let MapArguments { solver, warm, resume, plot_search, design, independent, .. } = arguments;
+    let MapArguments { solver, warm, resume, plot_search, design, independent, input, .. } = arguments;
     let given = [("--warm", warm.is_some()), ("--resume", resume.is_some())];
+    let weighing = &input.weighing;
     for (option, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
-        if *solver != SolverChoice::Exact || *design || *independent {
-            let sentence = format!("{option} is for --solver exact, without --design and --independent");
+        let others = *design || *independent || input.multi_label || weighing.diversity == Some(0.0);
+        if *solver != SolverChoice::Exact || others {
+            let sentence = format!(
+                "{option} is for --solver exact, without --design, --independent, --multi-label and --diversity 0"
+            );
             return Err(Failure::Arguments(sentence));
         }
     }
-    if plot_search.is_some() && *solver != SolverChoice::Exact {
-        return Err(Failure::Arguments("--plot-search is for --solver exact".into()));
+    if plot_search.is_some() && (*solver != SolverChoice::Exact || *independent) {
+        let sentence = "--plot-search is for --solver exact, without --independent";
+        return Err(Failure::Arguments(sentence.into()));
     }
     if let Some(file) = resume {
         whole_file::check(file, WHAT)?;

@@ -30,10 +30,11 @@ struct Moments {
     /// One of so many moments is kept, as a power of two.
     thinned: u32,
     seen: u64,
+    last: Option<Moment>,
 }
 
 impl History {
-    /// Keeps a moment at which there is a bound; of many, those where set or bound have changed, thinned.
+    /// Keeps a moment at which there is a bound; of many, one of two, of four, and the last.
     pub(super) fn add(&self, progress: &Progress) {
         let Some(upper_bound) = progress.upper_bound.filter(|bound| bound.is_finite()) else { return };
         if !progress.log_det.is_finite() {
@@ -43,6 +44,7 @@ impl History {
         let moment = Moment { seconds, log_det: progress.log_det, upper_bound, nodes };
         let mut moments = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         moments.seen += 1;
+        moments.last = Some(moment);
         if moments.seen.is_multiple_of(1 << moments.thinned) {
             moments.kept.push(moment);
         }
@@ -58,7 +60,9 @@ impl History {
 
     /// All that are kept.
     pub(super) fn moments(&self) -> Vec<Moment> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).kept.clone()
+        let moments = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_kept = moments.seen.is_multiple_of(1 << moments.thinned);
+        moments.kept.iter().chain(moments.last.as_ref().filter(|_| !is_kept)).copied().collect()
     }
 }
 
@@ -73,11 +77,14 @@ pub(super) fn draw(file: &PlotFile, moments: &[Moment], what: &str) -> Result<()
         mark: Mark::Line,
         points: steps(shown, of),
     };
-    let (gap, nodes) =
-        moments.last().map_or((f64::NAN, 0), |last| (last.upper_bound - last.log_det, last.nodes));
+    let end = |last: &Moment| {
+        let gap = significant(last.upper_bound - last.log_det);
+        format!("at the end a gap of {gap}, after {} nodes", last.nodes)
+    };
+    let subtitle = moments.last().map_or_else(|| "there was nothing to search".to_owned(), end);
     file.save(&Chart {
         title: what.to_owned(),
-        subtitle: format!("at the end a gap of {}, after {nodes} nodes", significant(gap)),
+        subtitle,
         x: Axis::linear("seconds"),
         y: Axis::linear("log det"),
         series: vec![

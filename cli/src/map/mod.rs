@@ -119,7 +119,7 @@ fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) 
         let search = Search::new(&engine, arguments, progress, rows);
         let (solution, efficiency) = search.design(question)?;
         let history = search.history.moments();
-        let (time, efficiency) = (started.elapsed(), Some(efficiency));
+        let time = started.elapsed();
         let (explained, mean_distance, engine_reason) = (None, None, reason);
         return Ok(Found {
             solution,

@@ -38,7 +38,7 @@ pub(super) struct Search<'a> {
     /// … and the one that is asked for.
     pub(super) given: Option<Duration>,
     /// That of a certificate.
-    certificate: Duration,
+    pub(super) certificate: Duration,
     /// The number of rows.
     pub(super) items: usize,
     pub(super) history: History,

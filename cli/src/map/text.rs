@@ -119,6 +119,8 @@ fn worth(solution: &Solution, question: &Question<'_>, arguments: &MapArguments)
 /// How efficient a design is.
 fn efficient(found: &Found) -> String {
     let Some(Efficiency { distinct, repeated }) = found.efficiency else { return String::new() };
+    // Rounded down: they are proven.
+    let [distinct, repeated] = [distinct, repeated].map(|share| (share * 1e4).floor() / 1e4);
     format!(
         "efficient at least {distinct:.4} of designs of as many distinct rows, {repeated:.4} of those that may repeat rows\n"
     )

@@ -122,6 +122,10 @@ impl Information {
         let dims = information.nrows();
         let largest = (0..dims).map(|j| information[(j, j)]).fold(f64::MIN_POSITIVE, f64::max);
         let mut added = 0.0;
+        if !information.is_all_finite() {
+            // Nothing follows from it.
+            return Mat::from_fn(dims, dims, |_, _| f64::NAN);
+        }
         loop {
             if let Ok(factor) = information.llt(Side::Lower) {
                 let root = inverse_of_lower(factor.L());

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Error, Features, Partition, Quota, Result, Subset,
-    engine::{Engine, Items, Rows},
+    engine::{Engine, Group, Items, Rows},
     linalg::OrthonormalBasis,
     model::{Conditions, Counts, FreeItems, Left, OpenPart, Sets, log_determinant},
 };
@@ -161,7 +161,8 @@ impl Design {
 
     /// Free and included rows.
     fn items(&self) -> impl Iterator<Item = usize> {
-        self.included().chain(self.groups.iter().flat_map(FreeItems::iter))
+        let open = self.groups.iter().zip(&self.counts.high).filter(|(_, high)| **high > 0);
+        self.included().chain(open.flat_map(|(group, _)| group.iter()))
     }
 
     /// The rank of all rows, with columns divided by these units.
@@ -277,7 +278,12 @@ impl Design {
     }
 
     fn rows(&self) -> Rows<'_> {
-        Rows::alike(&self.features, self.groups.iter().map(Items::from).collect())
+        // The scale is that of free and included rows together.
+        let all = self.groups.iter().map(Items::from).chain([Items::Listed(self.conditions.included())]);
+        let scales = Rows::alike(&self.features, all.collect()).scales();
+        let groups =
+            self.groups.iter().zip(scales).map(|(items, scale)| Group { items: items.into(), scale });
+        Rows::with_scales(&self.features, groups.collect())
     }
 
     /// The included rows, scaled as others are.

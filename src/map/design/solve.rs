@@ -27,7 +27,8 @@ const ZERO: f64 = 1e-6;
 
 impl Solver<Design> for LocalSearch {
     /// A design that no exchange of two rows improves by a factor of more than 1 + ε/k, with an upper bound. It starts from
-    /// the rows of the largest weights in the relaxation; three of four restarts change the best set, the others are random.
+    /// the rows of the largest weights in the relaxation; three of four restarts change the best set, the others are random. Rows that
+    /// have more than 2²⁴ entries after the bound are not exchanged among each other.
     ///
     /// # Errors
     /// Those of the engine.
@@ -53,7 +54,8 @@ impl Solver<Design> for LocalSearch {
 }
 
 impl Solver<Design> for BranchAndBound {
-    /// The best design, with a proof; if the watch of the engine ends the run, the best so far, with a bound.
+    /// The best design, with a proof; if the watch of the engine ends the run, the best so far, with a bound. If exchanges find
+    /// no design that estimates all coefficients, the run ends with [`Termination::RankExhausted`].
     ///
     /// # Errors
     /// Those of the engine.
@@ -62,10 +64,16 @@ impl Solver<Design> for BranchAndBound {
         let clock = watch.start();
         let mut run = Run::new(design, engine, &clock);
         if run.is_settled() {
-            return Ok(run.solution(Termination::Optimal));
+            let is_estimable = run.incumbent.log_det.is_finite();
+            let ended = if is_estimable { Termination::Optimal } else { Termination::RankExhausted };
+            return Ok(run.solution(ended));
         }
         let relaxed = run.relax()?;
         let rows = run.start(relaxed.as_ref(), 0.0);
+        if run.incumbent.log_det == f64::NEG_INFINITY {
+            // No node could be left out.
+            return Ok(run.solution(clock.ended().unwrap_or(Termination::RankExhausted)));
+        }
         let mut open = OpenNodes::of(Node::root(rows.places.clone(), Method::Gamma, run.bound));
         let ended = search(design, &rows, &mut open, &mut run.incumbent, self.tolerance(), &clock)?;
         (run.bound, run.nodes, run.steps) = (open.upper_bound(), open.nodes, run.steps + open.steps);
@@ -74,9 +82,6 @@ impl Solver<Design> for BranchAndBound {
         let gap = solution.upper_bound.map_or(f64::INFINITY, |bound| bound - run.incumbent.at_least);
         if ended == Termination::Optimal && gap > self.tolerance() {
             solution.termination = Termination::Rounding;
-        }
-        if solution.log_det == f64::NEG_INFINITY && ended == Termination::Optimal {
-            solution.termination = Termination::RankExhausted;
         }
         Ok(solution)
     }
@@ -239,7 +244,13 @@ impl<'d> Run<'d> {
     }
 
     fn solution(&self, termination: Termination) -> Solution {
-        let subset = self.design.subset(&self.incumbent.set);
+        let mut set = self.incumbent.set.clone();
+        if self.incumbent.log_det == f64::NEG_INFINITY {
+            // No design that was tried estimates all coefficients: any of them.
+            let places = self.places();
+            set = with_largest(&places, &self.design.counts, &vec![0.0; places.len()]);
+        }
+        let subset = self.design.subset(&set);
         let mut solution = Solution::of(subset, self.incumbent.log_det, termination, self.engine);
         let bound = self.bound.max(self.left_out).max(solution.log_det);
         solution.upper_bound = Some(bound);

@@ -33,7 +33,7 @@ const TOLERANCE: f64 = 1e-9;
 /// A node of the tree includes some items, off whose rows the others are projected (Schur), and excludes some. It is
 /// fathomed when its bound is not above the best set so far. Otherwise items are forced in or out whose opposite choice
 /// would lower the bound that far, and the node branches on the item that the relaxation is least decided about. The node
-/// with the largest bound comes first, so the gap shrinks steadily. The relaxation is the one of
+/// with the largest bound comes first, so the gap shrinks steadily, until open nodes take 1 GiB: the search goes deep then. The relaxation is the one of
 /// [`UpperBound`](crate::map::UpperBound) that is best at the root.
 ///
 /// With more than 400 items, those that the bound of the whole ground set rules out are left out first.
@@ -42,7 +42,7 @@ const TOLERANCE: f64 = 1e-9;
 /// Exponential in the worst case. The 63 stations of the benchmark C63 take about a second, and at most some hundred
 /// nodes, for each of the sizes 2 … 62. A thousand items with a few dozen features may take any time once k is more than
 /// ten: set a limit. Memory: 8m'n bytes for the m' items that the bound of the whole leaves, as much for every node in
-/// progress (one per thread), and up to 24m' for every open node.
+/// progress (one per thread), and up to 32m' for every open node, at most 1 GiB and one path of nodes more.
 ///
 /// # Numerics
 /// f64. Every bound includes a margin for rounding (see [`UpperBound`](crate::map::UpperBound)): about 10⁻¹³ for rows far
@@ -103,11 +103,12 @@ impl BranchAndBound {
         engine: &Engine,
         search: &mut Search,
     ) -> Result<Solution> {
+        let (engine, watch) = engine.apart();
         if search.is_new() && model.candidates().members() > root::MOST_SWAPPED {
             // The swaps of small problems are not for many items.
-            search.keep(&LocalSearch::default().solve(model, engine)?.subset);
+            let quiet = engine.watched(&watch.without_reports());
+            search.keep(&LocalSearch::default().solve(model, &quiet)?.subset);
         }
-        let (engine, watch) = engine.apart();
         let clock = watch.start();
         let candidates = model.candidates();
         let above = candidates.ground.above()?;

@@ -76,13 +76,12 @@ impl<'c> Run<'c> {
             self.bound = candidates.log_volume(&set).at_most;
             return Ok(self.solution(&set, Termination::Optimal));
         }
-        let tree = search.tree.take();
+        let places = search.tree.as_ref().map(|tree| tree.places_of(candidates)).transpose()?;
         let known = search.best(candidates);
         if let Some(set) = &known {
             self.incumbent.offer(candidates, set.clone());
         }
-        if let Some(tree) = tree {
-            let places = tree.places_of(candidates)?;
+        if let (Some(tree), Some(places)) = (search.tree.take(), places) {
             let termination = self.resume(&tree, places, search)?;
             return Ok(self.finished(search, termination, &known.unwrap_or_default()));
         }

@@ -11,9 +11,6 @@ use crate::{
 };
 
 const KIND: Kind = Kind { tag: *b"PDPPTREE", what: "a search" };
-/// Rows of which a fingerprint of the question is made.
-const SAMPLED: usize = 64;
-
 /// Where a search of [`BranchAndBound`](super::BranchAndBound) begins, and where it stands when a time limit or a stop has
 /// ended it.
 ///
@@ -36,7 +33,7 @@ const SAMPLED: usize = 64;
 /// assert_eq!(solution.termination, Termination::Optimal);
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Search {
     /// The items of the best set.
     best: Option<Vec<u32>>,
@@ -103,10 +100,10 @@ impl Search {
         free.map(|&item| candidates.place(item as usize)).collect()
     }
 
-    /// In bytes, which grow with the number of open nodes: two to four for every item of each.
+    /// In bytes, which grow with the number of open nodes: one to three for every item of each.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        KIND.write(self)
+        KIND.write(&(&self.best, &self.tree))
     }
 
     /// From the bytes of [`to_bytes`](Search::to_bytes).
@@ -114,9 +111,9 @@ impl Search {
     /// # Errors
     /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let search: Self = KIND.read(bytes)?;
-        KIND.check(search.tree.as_ref().is_none_or(Tree::is_sound))?;
-        Ok(search)
+        let (best, tree): (Option<Vec<u32>>, Option<Tree>) = KIND.read(bytes)?;
+        KIND.check(tree.as_ref().is_none_or(Tree::is_sound))?;
+        Ok(Self { best, tree })
     }
 }
 
@@ -130,9 +127,12 @@ impl Tree {
         let ascend = |items: &[u32]| items.is_sorted_by(|a, b| a < b);
         let below = |list: &[u32]| list.iter().all(|&item| (item as usize) < items);
         let is_node = |node: &SavedNode| {
-            below(&node.included) && below(&node.undecided) && ascend(&node.undecided) && !node.bound.is_nan()
+            let mut all: Vec<u32> = node.included.iter().chain(&node.undecided).copied().collect();
+            all.sort_unstable();
+            let numbers = !node.bound.is_nan() && node.share.is_finite();
+            below(&all) && ascend(&all) && ascend(&node.undecided) && numbers
         };
-        let known = !self.fathomed.is_nan() && !self.left_out.is_nan();
+        let known = !self.fathomed.is_nan() && !self.left_out.is_nan() && self.done.is_finite();
         scaling && known && self.places.is_sorted_by(|a, b| a < b) && self.open.iter().all(is_node)
     }
 
@@ -147,7 +147,9 @@ impl Tree {
             groups.get(place.group).filter(|group| place.position < group.len()).map(|_| place)
         };
         let places: Option<Vec<Place>> = self.places.iter().map(place).collect();
-        let places = places.filter(|_| self.fingerprint == question(candidates));
+        let most = candidates.counts.most.min(candidates.ground.dims_left());
+        let fits = self.open.iter().all(|node| node.included.len() <= most);
+        let places = places.filter(|_| fits && self.fingerprint == question(candidates));
         let foreign = StreamProblem::Foreign { what: "a search of these rows, counts and conditions" };
         places.ok_or(Error::Stream(foreign))
     }
@@ -179,14 +181,22 @@ impl SavedNode {
     }
 }
 
-/// Identifies a question: counts, conditions, and some of the rows.
+/// Identifies a question: counts, conditions, parts, and every row with its weight.
+///
+/// # Cost
+/// One pass over the rows.
 pub(super) fn question(candidates: &Candidates<'_>) -> u64 {
     let features = candidates.features;
-    let items = features.items();
-    let sampled = (0..SAMPLED.min(items)).map(|at| at * items / SAMPLED.min(items));
-    let rows: Vec<Vec<f64>> = sampled.map(|item| features.row(item)).collect();
-    let members: Vec<usize> = candidates.groups.iter().map(crate::model::FreeItems::len).collect();
     let counts = &candidates.counts;
     let counts = (&counts.low, &counts.high, counts.least, counts.most);
-    fingerprint(&(items, members, counts, candidates.ground.included(), rows))
+    let included = candidates.ground.included();
+    let mut hash = fingerprint(&(features.items(), counts, included, candidates.ground.log_shift()));
+    let mut add = |group: usize, item: usize| {
+        hash = fingerprint(&(hash, group, item, features.log_weight(item), features.row(item)));
+    };
+    for (group, members) in candidates.groups.iter().enumerate() {
+        members.iter().for_each(|item| add(group, item));
+    }
+    included.iter().for_each(|&item| add(usize::MAX, item as usize));
+    hash
 }

@@ -48,10 +48,10 @@ use crate::{
 /// let rows: Vec<f64> = points.iter().flat_map(|x| [1.0, *x, x * x]).collect();
 /// let design = Design::new(&Features::from_rows(7, 3, rows)?, 4)?;
 /// let best = BranchAndBound::default().solve(&design, &Engine::cpu())?;
-/// assert_eq!(best.subset.as_slice(), [0, 3, 5, 6]);
+/// assert_eq!(best.subset.as_slice(), [0, 2, 3, 6]);
 /// let certificate = design.certify(&Engine::cpu())?;
 /// let [distinct, repeated] = design.efficiency(&certificate, best.log_det);
-/// assert!(distinct > 0.99 && repeated > 0.95);
+/// assert!(repeated > 0.9 && distinct >= repeated && distinct < 1.0);
 /// # Ok(()) }
 /// ```
 ///

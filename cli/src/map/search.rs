@@ -179,11 +179,11 @@ impl<'a> Search<'a> {
         }
         let log_det = solution.log_det;
         let watch = self.stop.clone().within(self.certificate);
+        let watch = self.progress.shown(&watch, move |progress, step| progress.bounded(step, log_det));
+        let engine = self.engine.watched(&watch);
         if self.given.is_some_and(|limit| !limit.is_zero()) && self.items <= MOST_SEARCHED {
-            let watch = self.progress.shown(&watch, move |progress, step| progress.bounded(step, log_det));
             let mut tree = map::Search::from_set(&solution.subset);
-            let proven =
-                BranchAndBound::default().solve_from(model, &self.engine.watched(&watch), &mut tree)?;
+            let proven = BranchAndBound::default().solve_from(model, &engine, &mut tree)?;
             let is_optimal = proven.termination == Termination::Optimal;
             if is_optimal || proven.log_det > log_det {
                 return Ok(proven);
@@ -192,8 +192,7 @@ impl<'a> Search<'a> {
             solution.upper_bound = proven.upper_bound;
             return Ok(solution);
         }
-        let watch = self.progress.shown(&watch, move |progress, step| progress.bounded(step, log_det));
-        let certificate = UpperBound::default().certify(model, &self.engine.watched(&watch))?;
+        let certificate = UpperBound::default().certify(model, &engine)?;
         Ok(solution.certified(&certificate))
     }
 }

@@ -32,4 +32,4 @@ pub(crate) use information::information_root;
 pub(crate) use node::{Effort, MOST_DENSE, Method, Relaxed, relax, usable};
 pub(crate) use spectral::spectral_bound;
 pub(crate) use subproblem::Subproblem;
-pub(crate) use whole::{OnePass, one_pass_over_whole, places, relax_whole};
+pub(crate) use whole::{OnePass, one_pass_over_whole, places, places_of, relax_whole};

@@ -199,6 +199,20 @@ impl Relaxed {
         if otherwise.is_nan() { bound } else { otherwise }
     }
 
+    /// The items that a set worth `target` can have, and an upper bound of the sets with others.
+    pub(crate) fn possible(&self, target: f64) -> (Vec<usize>, f64) {
+        let (mut possible, mut left_out) = (Vec::new(), f64::NEG_INFINITY);
+        for item in 0..self.taken.len() {
+            let otherwise = self.otherwise(item);
+            if self.taken[item] || otherwise >= target {
+                possible.push(item);
+            } else {
+                left_out = left_out.max(otherwise);
+            }
+        }
+        (possible, left_out)
+    }
+
     /// Translates from the items left out to those chosen.
     fn complement(mut self) -> Self {
         self.x.iter_mut().for_each(|x| *x = 1.0 - *x);

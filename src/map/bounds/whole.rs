@@ -19,6 +19,7 @@ use crate::{
         Candidates, Place,
         rounding::{VANISHING, of_sum, of_value},
     },
+    model::FreeItems,
 };
 
 /// All candidates, group after group.
@@ -86,7 +87,12 @@ impl Pool for Whole<'_> {
 
 /// The places of all items, in the order of [`relax_whole`].
 pub(crate) fn places(candidates: &Candidates<'_>) -> Vec<Place> {
-    let members = candidates.groups.iter().map(crate::model::FreeItems::len).enumerate();
+    places_of(&candidates.groups)
+}
+
+/// The places of all items of some groups.
+pub(crate) fn places_of(groups: &[FreeItems]) -> Vec<Place> {
+    let members = groups.iter().map(FreeItems::len).enumerate();
     members.flat_map(|(group, len)| (0..len).map(move |position| Place { group, position })).collect()
 }
 

@@ -14,7 +14,7 @@ use crate::{
     engine::{Engine, Rows},
     linalg::columns,
     map::{
-        bounds::{DesignRows, MOST_DENSE, Method, Relaxed, WholeDesign, usable, with_largest},
+        bounds::{DesignRows, MOST_DENSE, Method, Relaxed, WholeDesign, places_of, usable, with_largest},
         exact::{Incumbent, Judge, Node, OpenNodes, Problem, search},
         watch::Clock,
     },
@@ -171,17 +171,10 @@ impl<'d> Run<'d> {
         }
         used.extend(&largest);
         self.improve(&self.problem(used), largest, least);
-        let otherwise: Vec<f64> = (0..places.len()).map(|item| relaxed.otherwise(item)).collect();
-        let target = self.incumbent.log_det;
-        let (mut kept, mut left_out) = (self.incumbent.set.clone(), f64::NEG_INFINITY);
-        for item in 0..places.len() {
-            if relaxed.taken[item] || otherwise[item] >= target {
-                kept.push(places[item]);
-            } else {
-                left_out = f64::max(left_out, otherwise[item]);
-            }
-        }
+        let (possible, left_out) = relaxed.possible(self.incumbent.log_det);
         self.left_out = left_out;
+        let mut kept = self.incumbent.set.clone();
+        kept.extend(possible.into_iter().map(|item| places[item]));
         let rows = self.problem(kept);
         if rows.len() * rows.dims <= MOST_ENTRIES {
             self.improve(&rows, self.incumbent.set.clone(), least);
@@ -223,10 +216,7 @@ impl<'d> Run<'d> {
     }
 
     fn places(&self) -> Vec<Place> {
-        let groups = self.design.groups.iter().enumerate();
-        groups
-            .flat_map(|(group, items)| (0..items.len()).map(move |position| Place { group, position }))
-            .collect()
+        places_of(&self.design.groups)
     }
 
     /// Some rows in memory.

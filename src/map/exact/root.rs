@@ -227,11 +227,9 @@ impl<'c> Run<'c> {
         self.bound = self.bound.min(relaxed.upper_bound);
         self.steps += relaxed.steps;
         self.report();
-        let otherwise: Vec<f64> = (0..kept.len()).map(|item| relaxed.otherwise(item)).collect();
-        let possible = |item: usize| relaxed.taken[item] || otherwise[item] >= target;
-        let left_out = (0..kept.len()).filter(|&item| !possible(item)).map(|item| otherwise[item]);
-        self.left_out = left_out.fold(self.left_out, f64::max);
-        kept = (0..kept.len()).filter(|&item| possible(item)).map(|item| kept[item]).collect();
+        let (possible, left_out) = relaxed.possible(target);
+        self.left_out = self.left_out.max(left_out);
+        kept = possible.into_iter().map(|item| kept[item]).collect();
         kept.extend(&self.incumbent.set);
         kept.sort_unstable();
         kept.dedup();

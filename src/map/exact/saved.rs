@@ -11,6 +11,7 @@ use crate::{
 };
 
 const KIND: Kind = Kind { tag: *b"PDPPTREE", what: "a search" };
+
 /// Where a search of [`BranchAndBound`](super::BranchAndBound) begins, and where it stands when a time limit or a stop has
 /// ended it.
 ///

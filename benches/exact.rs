@@ -1,21 +1,31 @@
-//! Proven optima: C63 at all 61 sizes, the paper's synthetic regime at k = 4, and bounds of many items;
-//! `cargo bench --bench exact`, or with sizes: `cargo bench --bench exact -- 5 10 20 50`.
+//! Proven optima: C63 at all 61 sizes, networks like it of any number of stations, the paper's synthetic regime at k = 4, and
+//! bounds of many items; `cargo bench --bench exact`, or some sizes: `cargo bench --bench exact -- 5 10 20 50`, and
+//! of a network, with five minutes for each: `cargo bench --bench exact -- stations=90`, `… -- stations=124 40 60 80`.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use common::{threads, timed};
+use faer::{Mat, Side};
 use partition_dpp::{
-    Engine, Features, KDpp, Kernel, Partition, PartitionDpp, Quota,
-    map::{BranchAndBound, Greedy, Objective, Solution, Solver, UpperBound},
+    Engine, Features, KDpp, Kernel, Partition, PartitionDpp, Quota, Watch,
+    map::{BranchAndBound, Greedy, Objective, Solution, Solver, Termination, UpperBound},
 };
 use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
 
 fn main() {
     let sizes: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
     let two = threads(2);
+    let stations =
+        |argument: String| argument.strip_prefix("stations=").and_then(|number| number.parse().ok());
+    if let Some(stations) = std::env::args().find_map(stations) {
+        two.install(|| network(stations, &sizes));
+        return;
+    }
     two.install(|| c63(&sizes));
     if sizes.is_empty() {
         two.install(synthetic);
@@ -55,11 +65,60 @@ fn c63(sizes: &[usize]) {
     println!("all {all_nodes:33} {reference_nodes:12} {seconds:8.2}");
 }
 
+/// The covariance of series of a monitoring network like that of C63: stations anywhere in a square, correlations that fall with
+/// the distance from 0.65, deviations that differ by a fifth, and 20 observations for each station.
+fn covariance(stations: usize) -> Kernel {
+    const RANGE: f64 = 0.27;
+    const SHARED: f64 = 0.65;
+    const OBSERVATIONS: usize = 20;
+    let mut rng = ChaCha8Rng::seed_from_u64(stations as u64);
+    let places: Vec<[f64; 2]> = (0..stations).map(|_| [rng.random(), rng.random()]).collect();
+    let mut normal = rng.sample_iter(StandardNormal);
+    let mut normal = || -> f64 { normal.next().unwrap() };
+    let deviations: Vec<f64> = (0..stations).map(|_| 0.34 * (0.18 * normal()).exp()).collect();
+    let field = Mat::from_fn(stations, stations, |i, j| {
+        let distance = (places[i][0] - places[j][0]).hypot(places[i][1] - places[j][1]);
+        let correlation = if i == j { 1.0 } else { SHARED * (-distance / RANGE).exp() };
+        correlation * deviations[i] * deviations[j]
+    });
+    let factor = field.llt(Side::Lower).unwrap();
+    let steps = OBSERVATIONS * stations;
+    let mut series = factor.L() * Mat::from_fn(stations, steps, |_, _| normal());
+    for i in 0..stations {
+        let mean = series.row(i).sum() / steps as f64;
+        series.row_mut(i).iter_mut().for_each(|x| *x -= mean);
+    }
+    let products = &series * series.transpose();
+    let values: Vec<f64> = (0..stations * stations)
+        .map(|at| products[(at / stations, at % stations)] / (steps - 1) as f64)
+        .collect();
+    Kernel::from_dense(stations, &values).unwrap()
+}
+
+/// Every size of a network, or some.
+fn network(stations: usize, sizes: &[usize]) {
+    const LIMIT: Duration = Duration::from_secs(300);
+    let kernel = covariance(stations);
+    println!("  s          log det  gap at the root      gap   nodes  seconds");
+    let (mut proven, mut asked, mut seconds) = (0, 0, 0.0);
+    for size in (2..stations).filter(|size| sizes.is_empty() || sizes.contains(size)) {
+        let model = KDpp::new(kernel.features(), size).unwrap();
+        let engine = Engine::cpu().watched(&Watch::default().within(LIMIT));
+        let (solution, time) = timed(|| BranchAndBound::default().solve(&model, &engine).unwrap());
+        let root = UpperBound::default().certify(&model, &Engine::cpu()).unwrap().upper_bound;
+        let (log_det, gap, nodes) = (solution.log_det, solution.gap().unwrap(), solution.stats.nodes);
+        println!("{size:3} {log_det:16.9} {:16.4} {gap:8.1e} {nodes:7} {time:8.2}", root - log_det);
+        proven += usize::from(solution.termination == Termination::Optimal);
+        (asked, seconds) = (asked + 1, seconds + time);
+    }
+    println!("{proven} of {asked} sizes proven in {seconds:.1} s");
+}
+
 /// 50×40, entries 5·U(0, 1), k = 4: twenty seeds.
 fn synthetic() {
     let (mut nodes, mut seconds) = (0, 0.0);
     for seed in 0..20 {
-        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let values: Vec<f64> = (0..2000).map(|_| 5.0 * rng.random::<f64>()).collect();
         let features = Features::from_rows(50, 40, values).unwrap();
         let (solution, time) = solved(&KDpp::new(&features, 4).unwrap());

@@ -1,13 +1,11 @@
-//! The diagonal that is split off a kernel, by descent on the bound.
+//! The parameters of relaxations, by descent on the bound.
 
 use faer::Mat;
 
 use super::{
     choice::Choices,
-    dense::DenseKernel,
-    gamma::GammaPoint,
     interior_point::{Bounded, is_over, maximise},
-    shift::ShiftedGamma,
+    relaxation::Relaxation,
 };
 use crate::{
     Result,
@@ -32,48 +30,65 @@ impl Descent {
     }
 }
 
+/// Relaxations of one problem that differ in parameters ψ.
+pub(super) trait Family {
+    type Member: Relaxation;
+
+    fn member(&self, parameters: &[f64]) -> Result<Self::Member>;
+
+    /// The slope of the bound in ψ, at a maximum x.
+    fn slope(member: &Self::Member, x: &[f64], point: &Point<Self>) -> Vec<f64>;
+
+    /// Roughly the inverse of the bound's second derivative in every ψ.
+    fn metric(x: &[f64]) -> Vec<f64>;
+}
+
+type Point<F> = <<F as Family>::Member as Relaxation>::Point;
+
 /// A bound, and its ψ.
-struct Tuned {
-    scaling: Vec<f64>,
-    relaxation: ShiftedGamma,
-    bounded: Bounded<GammaPoint>,
+struct Tuned<F: Family + ?Sized> {
+    parameters: Vec<f64>,
+    bounded: Bounded<Point<F>>,
+    slope: Vec<f64>,
 }
 
 /// Minimises the bound over ψ from a given ψ; returns the best ψ and its bound.
 ///
 /// # Source
 /// Broyden, Fletcher, Goldfarb and Shanno: Nocedal and Wright, *Numerical optimization* (2006), chapter 6.
-pub(super) fn descend(
-    kernel: &DenseKernel,
+pub(super) fn descend<F: Family>(
+    family: &F,
     choices: &Choices,
-    scaling: &[f64],
+    parameters: &[f64],
     start: Option<Vec<f64>>,
     descent: Descent,
     enough: &dyn Fn(f64, f64) -> bool,
-) -> Result<(Vec<f64>, Bounded<GammaPoint>)> {
+) -> Result<(Vec<f64>, Bounded<Point<F>>)> {
     const SHORTER: f64 = 0.3;
     const SHORTEST: f64 = 1e-3;
     /// Meagre steps in a row after which the descent ends.
     const PATIENCE: usize = 2;
-    let evaluate = |scaling: Vec<f64>, start: Option<Vec<f64>>| -> Result<Tuned> {
-        let relaxation = ShiftedGamma::new(kernel, &scaling)?;
-        let bounded = maximise(&relaxation.gamma, choices, start, enough)?;
-        Ok(Tuned { scaling, relaxation, bounded })
+    let evaluate = |parameters: Vec<f64>, start: Option<Vec<f64>>| -> Result<Tuned<F>> {
+        let member = family.member(&parameters)?;
+        let bounded = maximise(&member, choices, start, enough)?;
+        let slope = F::slope(&member, &bounded.x, &bounded.point);
+        Ok(Tuned { parameters, bounded, slope })
     };
-    let mut best = evaluate(scaling.to_vec(), start)?;
-    let mut slope = best.relaxation.slope(&best.bounded.x, &best.bounded.point);
-    let mut metric = Metric::new(scaling.len());
+    let mut best = evaluate(parameters.to_vec(), start)?;
+    let mut metric = Metric::new(&F::metric(&best.bounded.x));
     let mut steps = best.bounded.steps;
     let (mut length, mut meagre) = (1.0, 0);
+    let mut lowest: Option<Tuned<F>> = None;
     for _ in 0..descent.steps {
         if best.bounded.upper_bound < descent.target || is_over(enough) {
             break;
         }
-        let direction = metric.direction(&slope);
-        let moved: Vec<f64> = best.scaling.iter().zip(&direction).map(|(psi, d)| psi + length * d).collect();
+        let direction = metric.direction(&best.slope);
+        let moved: Vec<f64> =
+            best.parameters.iter().zip(&direction).map(|(psi, d)| psi + length * d).collect();
         let other = evaluate(moved, Some(best.bounded.x.clone()))?;
         steps += other.bounded.steps;
-        let gain = best.bounded.upper_bound - other.bounded.upper_bound;
+        let gain = best.bounded.maximum - other.bounded.maximum;
         if gain <= 0.0 {
             length *= SHORTER;
             if length < SHORTEST {
@@ -81,29 +96,36 @@ pub(super) fn descend(
             }
             continue;
         }
-        let new_slope = other.relaxation.slope(&other.bounded.x, &other.bounded.point);
         let difference =
             |new: &[f64], old: &[f64]| new.iter().zip(old).map(|(a, b)| a - b).collect::<Vec<f64>>();
-        metric.update(&difference(&other.scaling, &best.scaling), &difference(&new_slope, &slope));
-        let least = descent.least_gain(best.bounded.upper_bound);
-        (best, slope, length) = (other, new_slope, 1.0);
+        let change = difference(&other.slope, &best.slope);
+        metric.update(&difference(&other.parameters, &best.parameters), &change);
+        let least = descent.least_gain(best.bounded.maximum);
+        let last = std::mem::replace(&mut best, other);
+        length = 1.0;
+        // Where rows have their best scales, the bound may be below the relaxation's maximum, and rise while that falls.
+        let known = lowest.as_ref().unwrap_or(&best).bounded.upper_bound;
+        if last.bounded.upper_bound < known {
+            lowest = Some(last);
+        }
         meagre = if gain < least { meagre + 1 } else { 0 };
         if meagre == PATIENCE {
             break;
         }
     }
+    let mut best =
+        lowest.filter(|lowest| lowest.bounded.upper_bound < best.bounded.upper_bound).unwrap_or(best);
     best.bounded.steps = steps;
-    Ok((best.scaling, best.bounded))
+    Ok((best.parameters, best.bounded))
 }
 
 /// An approximation of the inverse of the second derivative.
 struct Metric(Mat<f64>);
 
 impl Metric {
-    /// A multiple of the identity.
-    fn new(size: usize) -> Self {
-        const SCALE: f64 = 4.0;
-        Self(Mat::from_fn(size, size, |i, j| if i == j { SCALE } else { 0.0 }))
+    fn new(diagonal: &[f64]) -> Self {
+        let size = diagonal.len();
+        Self(Mat::from_fn(size, size, |i, j| if i == j { diagonal[i] } else { 0.0 }))
     }
 
     fn times(&self, vector: &[f64]) -> Vec<f64> {

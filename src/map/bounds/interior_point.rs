@@ -1,13 +1,19 @@
 //! Maximises a concave function under quotas and ranges by primal-dual interior-point steps.
 
-use faer::{Mat, Side, linalg::solvers::Solve};
+use faer::{
+    Mat, Side,
+    linalg::solvers::{Llt, Solve},
+};
 
 use super::{
     choice::Choices,
     relaxation::{Linearised, Majorant, Relaxation},
     sums::Sums,
 };
-use crate::{Result, linalg::column_mut};
+use crate::{
+    Result,
+    linalg::{column_mut, inverse_of_lower},
+};
 
 /// The largest step, as a fraction of the way to the nearest face.
 const TOWARDS_FACE: f64 = 0.95;
@@ -27,6 +33,8 @@ pub(super) struct Bounded<P> {
     pub(super) maximum: f64,
     pub(super) x: Vec<f64>,
     pub(super) point: P,
+    /// −½ ∂²f/∂x_i² where all other entries follow x_i; 1 if no step was made.
+    pub(super) curvatures: Vec<f64>,
     /// The proof of the bound.
     pub(super) majorant: Majorant,
     pub(super) steps: u64,
@@ -41,6 +49,31 @@ struct Iterate {
     upper: Vec<f64>,
     /// Multipliers of the limits of sums.
     limits: Vec<f64>,
+}
+
+/// The equations of a Newton step, solved.
+struct Newton {
+    factor: Llt<f64>,
+    /// What the barriers of x ≥ 0 and x ≤ 1 add to the diagonal.
+    barrier: Vec<f64>,
+    /// M⁻¹ 1_l for every equation.
+    along: Mat<f64>,
+    /// 1_lᵀ M⁻¹ 1_j.
+    matrix: Mat<f64>,
+}
+
+impl Newton {
+    /// By Schur's complement: the inverse of a diagonal entry of the inverse, on the equations, less the barrier of that entry.
+    fn curvatures(&self) -> Vec<f64> {
+        let (root, lu) = (inverse_of_lower(self.factor.L()), self.matrix.partial_piv_lu());
+        let turned = lu.solve(self.along.transpose());
+        let len = self.barrier.len();
+        let equations =
+            |i: usize| -> f64 { (0..self.along.ncols()).map(|l| self.along[(i, l)] * turned[(l, i)]).sum() };
+        let free = |i: usize| -> f64 { (i..len).map(|j| root[(j, i)] * root[(j, i)]).sum() };
+        let curvature = |i: usize| 0.5 * ((free(i) - equations(i)).recip() - self.barrier[i]);
+        (0..len).map(curvature).map(|c| if c.is_finite() { c.max(0.0) } else { 0.0 }).collect()
+    }
 }
 
 /// Whether a run must end now: an infinite gap is enough only when the time is up.
@@ -71,12 +104,17 @@ pub(super) fn maximise<R: Relaxation>(
     let mut iterate = Iterate::centred(x, gap, &sums);
     let mut best: Option<Bounded<R::Point>> = None;
     let (mut since_best, mut maximum) = (0, f64::INFINITY);
+    let mut newton: Option<Newton> = None;
     for steps in 0..MOST_STEPS {
         // The bound may be below the value, where rows have their best scales.
         let distance = from_maximum(point.as_ref(), &iterate.x, choices);
         maximum = maximum.min(point.as_ref().value + distance);
         let finished = enough(bound, bound - distance) || steps + 1 == MOST_STEPS || since_best >= PATIENCE;
         let next = if finished { None } else { iterate.step(relaxation, &point, &sums) };
+        let next = next.map(|(next, made)| {
+            newton = Some(made);
+            next
+        });
         let better = best.as_ref().is_none_or(|best| bound < best.upper_bound);
         since_best = if better { 0 } else { since_best + 1 };
         let x = next.map(|next| std::mem::replace(&mut iterate, next).x);
@@ -84,7 +122,8 @@ pub(super) fn maximise<R: Relaxation>(
         if better {
             let x = x.unwrap_or_else(|| iterate.x.clone());
             let steps = steps as u64 + 1;
-            best = Some(Bounded { upper_bound: bound, maximum, x, point, majorant, steps });
+            let curvatures = Vec::new();
+            best = Some(Bounded { upper_bound: bound, maximum, x, point, curvatures, majorant, steps });
         } else if let Some(best) = &mut best {
             best.steps = steps as u64 + 1;
         }
@@ -96,7 +135,10 @@ pub(super) fn maximise<R: Relaxation>(
         bound = majorant.maximum(choices);
     }
     match best {
-        Some(best) => Ok(Bounded { maximum, ..best }),
+        Some(best) => {
+            let curvatures = newton.map_or_else(|| vec![1.0; best.x.len()], |newton| newton.curvatures());
+            Ok(Bounded { maximum, curvatures, ..best })
+        }
         None => unreachable!("the first point counts"),
     }
 }
@@ -150,7 +192,7 @@ impl Iterate {
     }
 
     /// A damped Newton step on the perturbed optimality conditions; `None` where it cannot be solved.
-    fn step<R: Relaxation>(&self, relaxation: &R, point: &R::Point, sums: &Sums) -> Option<Self> {
+    fn step<R: Relaxation>(&self, relaxation: &R, point: &R::Point, sums: &Sums) -> Option<(Self, Newton)> {
         let len = self.x.len();
         let rooms: Vec<f64> = sums.limits.iter().map(|limit| limit.room(&self.x)).collect();
         let complementarity: f64 =
@@ -158,9 +200,9 @@ impl Iterate {
                 + self.limits.iter().zip(&rooms).map(|(limit, room)| limit * room).sum::<f64>();
         let target = CENTRING * complementarity / (2 * len) as f64;
         let mut system = relaxation.curvature(point);
-        for i in 0..len {
-            system[(i, i)] += self.lower[i] / self.x[i] + self.upper[i] / (1.0 - self.x[i]);
-        }
+        let of_bounds = |i: usize| self.lower[i] / self.x[i] + self.upper[i] / (1.0 - self.x[i]);
+        let of_bounds: Vec<f64> = (0..len).map(of_bounds).collect();
+        (0..len).for_each(|i| system[(i, i)] += of_bounds[i]);
         let mut barrier = vec![0.0; len];
         for (at, limit) in sums.limits.iter().enumerate() {
             // The barrier of a sum is a multiple of 1 1ᵀ.
@@ -173,8 +215,9 @@ impl Iterate {
         }
         let gradient = &point.as_ref().gradient;
         let ascent = |i: usize| gradient[i] + target / self.x[i] - target / (1.0 - self.x[i]) - barrier[i];
-        let x = self.direction(&system, ascent, sums)?;
-        Some(self.moved(&self.multipliers(x, target, &rooms, sums), &rooms, sums)).filter(Self::is_inside)
+        let (x, newton) = self.direction(&system, ascent, sums, of_bounds)?;
+        let next = self.moved(&self.multipliers(x, target, &rooms, sums), &rooms, sums);
+        next.is_inside().then_some((next, newton))
     }
 
     fn is_inside(&self) -> bool {
@@ -220,7 +263,13 @@ impl Iterate {
     }
 
     /// d with M d = ascent − Σ ν_l 1_l and x + d on the equations.
-    fn direction(&self, system: &Mat<f64>, ascent: impl Fn(usize) -> f64, sums: &Sums) -> Option<Vec<f64>> {
+    fn direction(
+        &self,
+        system: &Mat<f64>,
+        ascent: impl Fn(usize) -> f64,
+        sums: &Sums,
+        barrier: Vec<f64>,
+    ) -> Option<(Vec<f64>, Newton)> {
         let len = self.x.len();
         let equations = &sums.equations;
         let last = equations.len();
@@ -229,11 +278,9 @@ impl Iterate {
         for (l, equation) in equations.iter().enumerate() {
             equation.items.iter().for_each(|&i| sides[(i, l)] = 1.0);
         }
-        let solved = system.llt(Side::Lower).ok()?.solve(&sides);
+        let factor = system.llt(Side::Lower).ok()?;
+        let solved = factor.solve(&sides);
         let free = |i: usize| solved[(i, last)];
-        if equations.is_empty() {
-            return Some((0..len).map(free).collect());
-        }
         // 1_lᵀ (d − Σ_j ν_j M⁻¹ 1_j) = value − Σ x.
         let over =
             |l: usize, column: usize| equations[l].items.iter().map(|&i| solved[(i, column)]).sum::<f64>();
@@ -244,7 +291,11 @@ impl Iterate {
         let multipliers = matrix.partial_piv_lu().solve(&excess);
         let along = |i: usize| (0..last).map(|l| multipliers[(l, 0)] * solved[(i, l)]).sum::<f64>();
         let direction: Vec<f64> = (0..len).map(|i| free(i) - along(i)).collect();
-        direction.iter().all(|d| d.is_finite()).then_some(direction)
+        let along = solved.subcols(0, last).to_owned();
+        direction
+            .iter()
+            .all(|d| d.is_finite())
+            .then_some((direction, Newton { factor, barrier, along, matrix }))
     }
 }
 

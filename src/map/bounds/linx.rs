@@ -8,9 +8,8 @@ use faer::{
 use super::{
     choice::Choices,
     dense::DenseKernel,
-    descent::Descent,
+    descent::Family,
     gamma::lower_product,
-    interior_point::{Bounded, is_over, maximise},
     relaxation::{Linearised, Majorant, Relaxation},
 };
 use crate::{
@@ -20,33 +19,29 @@ use crate::{
     model::Counts,
 };
 
-/// Linx of a kernel, any positive semidefinite one.
+/// Linx of a kernel, any positive semidefinite one, with two scales for every item.
 ///
 /// ```text
-/// f(x) = Σ w_i x_i + ½ (ln det(γ K diag(x) K + I − diag(x)) − ln γ Σ x_i)
+/// f(x) = Σ (w_i − ½ ln γ_i + ½ ln ν_i) x_i + ½ ln det F
+/// F = M diag(x) Mᵀ + I − diag(x),   M = diag(ν)^{−½} K diag(γ)^{½}
 /// ```
 ///
-/// At x = 1_S the determinant is γ^|S| det(K_S)², for any γ > 0.
+/// At x = 1_S the determinant is Π_S γ_i/ν_i det(K_S)². The bound is convex in ln γ and ln ν, as ln det Σ_i e^{a_i} A_i is in
+/// a for positive semidefinite A_i.
 ///
 /// # Cost
 /// O(m³).
 ///
 /// # Numerics
-/// A bound follows from any positive definite N (ln det F ≤ tr N F − m − ln det N):
+/// A bound follows from any positive definite N (ln det F ≤ tr N F − m − ln det N), for any scales; those that are best for N,
+/// which divide γ_i by (Mᵀ N M)_ii and ν_i by N_ii, leave
 ///
 /// ```text
-/// 2 ln det K_S + |S| ln γ  ≤  Σ_{i∈S} γ (K N K)_ii + Σ_{i∉S} N_ii − m − ln det N
-/// ```
-///
-/// for any N, and with γ_i and ν_i of every item in place of γ and 1 as well: F = K diag(γ∘x) K + diag(ν∘(1 − x)) has the
-/// determinant Π_S γ_i Π_{i∉S} ν_i det(K_S)² at x = 1_S. The best for N, γ_i = 1/(K N K)_ii and ν_i = 1/N_ii, leave
-///
-/// ```text
-/// 2 ln det K_S  ≤  Σ_{i∈S} ln (K N K)_ii + Σ_{i∉S} ln N_ii − ln det N
+/// 2 ln det K_S  ≤  Σ_{i∈S} (ln (Mᵀ N M)_ii − ln γ_i + ln ν_i) + Σ_{i∉S} ln N_ii − ln det N
 /// ```
 ///
 /// N = Gᵀ G nearly inverts F, where G is the computed inverse of its Cholesky factor: ln det N = 2 Σ ln G_ii is accurate
-/// however badly conditioned F is, and (K N K)_ii = |G K e_i|² is raised by the errors of K, entry by entry.
+/// however badly conditioned F is, and (Mᵀ N M)_ii = |G M e_i|² is raised by the errors of K, entry by entry.
 ///
 /// # Source
 /// Anstreicher, *Efficient solution of maximum-entropy sampling problems* (2020); γ_i and ν_i: Chen, Fampa and Lee,
@@ -55,9 +50,9 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Linx<'a> {
     kernel: &'a DenseKernel,
-    /// √γ.
-    root: f64,
-    /// √γ K.
+    /// √γ_i, and 1/√ν_i.
+    roots: [Vec<f64>; 2],
+    /// M.
     matrix: Mat<f64>,
     linear: Vec<f64>,
 }
@@ -70,11 +65,11 @@ pub(super) struct LinxPoint {
     log_det: f64,
     /// ‖G e_i‖.
     columns: Vec<f64>,
-    /// F⁻¹ for F = γ K diag(x) K + I − diag(x).
+    /// F⁻¹.
     pub(super) inverse: Mat<f64>,
-    /// √γ F⁻¹ K.
+    /// F⁻¹ M.
     half: Mat<f64>,
-    /// γ K F⁻¹ K.
+    /// Mᵀ F⁻¹ M.
     pub(super) whole: Mat<f64>,
 }
 
@@ -85,19 +80,49 @@ impl AsRef<Linearised> for LinxPoint {
 }
 
 impl<'a> Linx<'a> {
-    /// The relaxation with γ = e^ψ.
-    pub(super) fn new(kernel: &'a DenseKernel, log_scale: f64) -> Self {
+    /// The relaxation with these scales: ln γ_i of all items, then ln ν_i.
+    pub(super) fn new(kernel: &'a DenseKernel, scales: &[f64]) -> Self {
         let size = kernel.matrix.nrows();
-        let root = (0.5 * log_scale).exp();
-        let matrix = Mat::from_fn(size, size, |i, j| root * kernel.matrix[(i, j)]);
-        let linear = kernel.weights.iter().map(|weight| weight - 0.5 * log_scale).collect();
-        Self { kernel, root, matrix, linear }
+        let (inner, outer) = scales.split_at(size);
+        let roots = [
+            inner.iter().map(|scale| (0.5 * scale).exp()).collect::<Vec<_>>(),
+            outer.iter().map(|scale| (-0.5 * scale).exp()).collect::<Vec<_>>(),
+        ];
+        let matrix = Mat::from_fn(size, size, |i, j| roots[1][i] * kernel.matrix[(i, j)] * roots[0][j]);
+        let linear = (0..size).map(|i| kernel.weights[i] - 0.5 * inner[i] + 0.5 * outer[i]).collect();
+        Self { kernel, roots, matrix, linear }
+    }
+}
+
+/// Linx of a kernel with any scales.
+#[derive(Debug)]
+pub(super) struct Scaled<'a>(pub(super) &'a DenseKernel);
+
+impl<'a> Family for Scaled<'a> {
+    type Member = Linx<'a>;
+
+    fn member(&self, scales: &[f64]) -> Result<Linx<'a>> {
+        Ok(Linx::new(self.0, scales))
     }
 
-    /// The slope of the bound in ψ, at a maximum x.
-    pub(super) fn slope(x: &[f64], point: &LinxPoint) -> f64 {
-        (0..x.len()).map(|i| 0.5 * (1.0 - point.inverse[(i, i)]) * (1.0 - x[i])).sum()
+    fn slope(_: &Linx<'a>, x: &[f64], point: &LinxPoint) -> Vec<f64> {
+        slopes(x, point)
     }
+
+    /// About as far as the scales that are best for N.
+    fn metric(x: &[f64]) -> Vec<f64> {
+        /// Of items that are all but decided.
+        const LEAST: f64 = 0.1;
+        let inverse = |x: f64| 2.0 / x.max(LEAST);
+        x.iter().map(|&x| inverse(x)).chain(x.iter().map(|&x| inverse(1.0 - x))).collect()
+    }
+}
+
+/// The slopes of the bound in the scales, at a maximum x.
+fn slopes(x: &[f64], point: &LinxPoint) -> Vec<f64> {
+    let of_chosen = (0..x.len()).map(|i| 0.5 * x[i] * (point.whole[(i, i)] - 1.0));
+    let of_others = (0..x.len()).map(|i| 0.5 * (1.0 - x[i]) * (point.inverse[(i, i)] - 1.0));
+    of_chosen.chain(of_others).collect()
 }
 
 impl Relaxation for Linx<'_> {
@@ -136,17 +161,19 @@ impl Relaxation for Linx<'_> {
         let DenseKernel { lengths, errors, constant, error, .. } = self.kernel;
         let (size, product) = (lengths.len(), of_sum(lengths.len()));
         let along = |values: &[f64]| point.columns.iter().zip(values).map(|(g, x)| g * x).sum::<f64>();
-        let norm = along(&point.columns).sqrt();
-        let (by_length, by_error) = (along(lengths), along(errors));
+        let [inner, outer] = &self.roots;
+        let scaled = |values: &[f64]| values.iter().zip(outer).map(|(x, root)| x * root).collect::<Vec<_>>();
+        let norm = point.columns.iter().zip(outer).map(|(g, root)| (g * root).powi(2)).sum::<f64>().sqrt();
+        let (by_length, by_error) = (along(&scaled(lengths)), along(&scaled(errors)));
         // Room for everything that is rounded once.
         let relative = 1.0 + of_sum(2 * size + 16);
         // Of an item left out.
         let kept = |i: usize| 0.5 * (1.0 + point.inverse[(i, i)].ln());
         let slope = |i: usize| {
-            // The errors of K e_i, of √γ K, and of G K e_i.
-            let unknown = errors[i] + (of_value(2.0) + product) * lengths[i];
+            // The errors of K e_i, of M, and of G M e_i.
+            let unknown = errors[i] + (of_value(4.0) + product) * lengths[i];
             let off = by_length * unknown + by_error * (lengths[i] + unknown) + norm * error;
-            let image = (point.whole[(i, i)].sqrt() + self.root * off) * relative;
+            let image = (point.whole[(i, i)].sqrt() + inner[i] * off) * relative;
             let (gained, lost) = (0.5 * (1.0 + 2.0 * image.ln()), kept(i));
             let linear = self.linear[i];
             gained - lost
@@ -190,65 +217,23 @@ pub(super) fn lower_times(lower: &Mat<f64>, matrix: &Mat<f64>) -> Mat<f64> {
     out
 }
 
-/// The best bound over γ, and ln γ. Starts from a γ for the centre if the given one is NaN. `None` for kernels that are
-/// too badly conditioned.
-pub(super) fn linx(
-    kernel: &DenseKernel,
-    choices: &Choices,
-    log_scale: f64,
-    start: Option<Vec<f64>>,
-    descent: Descent,
-    enough: &dyn Fn(f64, f64) -> bool,
-) -> Option<(Bounded<LinxPoint>, f64)> {
-    /// Radii of the search for ln γ: around a known value, and around a guess.
-    const NEAR: f64 = 1.0;
+/// Scales that are equal for all items, for which the slope of f at the centre is zero; `None` for kernels that are too
+/// badly conditioned.
+pub(super) fn equal_scales(kernel: &DenseKernel, choices: &Choices) -> Option<Vec<f64>> {
+    /// The radius of the search for ln γ around a guess, and its steps.
     const FAR: f64 = 32.0;
-    let mut log_scale = log_scale;
-    if log_scale.is_nan() {
-        let largest = (0..kernel.matrix.nrows()).map(|i| kernel.matrix[(i, i)]).fold(0.0, f64::max);
-        let centre = choices.centre(kernel.matrix.nrows());
-        log_scale = stationary(kernel, &centre, -2.0 * largest.ln(), FAR, enough)?;
-    }
-    let mut best = maximise(&Linx::new(kernel, log_scale), choices, start, enough).ok()?;
-    let (mut best_scale, mut last) = (log_scale, (best.x.clone(), best.maximum));
-    for _ in 0..descent.steps {
-        if best.upper_bound < descent.target || is_over(enough) {
-            break;
-        }
-        log_scale = stationary(kernel, &last.0, log_scale, NEAR, enough)?;
-        let mut bounded = maximise(&Linx::new(kernel, log_scale), choices, Some(last.0), enough).ok()?;
-        bounded.steps += best.steps;
-        let gain = last.1 - bounded.maximum;
-        last = (bounded.x.clone(), bounded.maximum);
-        if bounded.upper_bound < best.upper_bound {
-            (best, best_scale) = (bounded, log_scale);
-        } else {
-            best.steps = bounded.steps;
-        }
-        if gain < descent.least_gain(last.1) {
-            break;
-        }
-    }
-    Some((best, best_scale))
-}
-
-/// ln γ where the slope of f(x) is zero, within `radius` of a guess, by bisection as time allows: the slope grows with γ.
-fn stationary(
-    kernel: &DenseKernel,
-    x: &[f64],
-    guess: f64,
-    radius: f64,
-    enough: &dyn Fn(f64, f64) -> bool,
-) -> Option<f64> {
     const HALVINGS: usize = 10;
-    let (mut low, mut high) = (guess - radius, guess + radius);
+    let size = kernel.matrix.nrows();
+    let largest = (0..size).map(|i| kernel.matrix[(i, i)]).fold(0.0, f64::max);
+    let (x, guess) = (choices.centre(size), -2.0 * largest.ln());
+    let scales = |inner: f64| -> Vec<f64> { [vec![inner; size], vec![0.0; size]].concat() };
+    let (mut low, mut high) = (guess - FAR, guess + FAR);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
-        if is_over(enough) {
-            break;
-        }
-        let point = Linx::new(kernel, middle).at(x).ok()?;
-        if Linx::slope(x, &point) > 0.0 { high = middle } else { low = middle }
+        let point = Linx::new(kernel, &scales(middle)).at(&x).ok()?;
+        // The bound is convex.
+        let slope: f64 = slopes(&x, &point)[..size].iter().sum();
+        if slope > 0.0 { high = middle } else { low = middle }
     }
-    Some(0.5 * (low + high))
+    Some(scales(0.5 * (low + high)))
 }

@@ -10,7 +10,7 @@ use super::{
     descent::{Descent, descend},
     gamma::Gamma,
     interior_point::{Bounded, maximise},
-    linx::linx,
+    linx::{Scaled, equal_scales},
     relaxation::Majorant,
 };
 use crate::{
@@ -33,8 +33,8 @@ pub(crate) enum Method {
     Shifted(Vec<f64>),
     /// ψ of every item, for the inverse kernel.
     Complement(Vec<f64>),
-    /// ln γ.
-    Linx(f64),
+    /// ln γ and ln ν of every item; empty for a guess.
+    Linx([Vec<f64>; 2]),
 }
 
 impl Method {
@@ -42,7 +42,7 @@ impl Method {
     pub(crate) fn all_for(problem: &Subproblem) -> Vec<Self> {
         let mut methods = vec![Method::Gamma];
         if problem.len() <= MOST_DENSE {
-            methods.push(Method::Linx(f64::NAN));
+            methods.push(Method::Linx(Default::default()));
             if problem.len() <= problem.dims {
                 methods.extend([Method::Shifted(Vec::new()), Method::Complement(Vec::new())]);
             }
@@ -50,17 +50,22 @@ impl Method {
         methods
     }
 
-    /// The parameters of a part as parameters of the whole; 0 where unknown.
-    pub(crate) fn of_whole(self, part: &Subproblem, whole: &Subproblem) -> Self {
-        let spread = |scaling: Vec<f64>| -> Vec<f64> {
-            let known = |&place: &Place| part.position(place).map_or(0.0, |item| scaling[item]);
-            whole.places.iter().map(known).collect()
-        };
+    /// The parameters of items, in lists with one for every item.
+    pub(crate) fn parameters(&mut self) -> &mut [Vec<f64>] {
         match self {
-            Method::Shifted(scaling) => Method::Shifted(spread(scaling)),
-            Method::Complement(scaling) => Method::Complement(spread(scaling)),
-            other => other,
+            Method::Gamma => &mut [],
+            Method::Shifted(scaling) | Method::Complement(scaling) => std::slice::from_mut(scaling),
+            Method::Linx(scales) => scales,
         }
+    }
+
+    /// The parameters of a part as parameters of the whole; 0 where unknown.
+    pub(crate) fn of_whole(mut self, part: &Subproblem, whole: &Subproblem) -> Self {
+        for list in self.parameters().iter_mut().filter(|list| !list.is_empty()) {
+            let known = |&place: &Place| part.position(place).map_or(0.0, |item| list[item]);
+            *list = whole.places.iter().map(known).collect();
+        }
+        self
     }
 }
 
@@ -99,6 +104,8 @@ impl Effort {
 pub(crate) struct Relaxed {
     pub(crate) upper_bound: f64,
     pub(crate) x: Vec<f64>,
+    /// How far the bound is expected to fall if an item is decided, in or out, up to a factor.
+    pub(crate) doubt: Vec<f64>,
     /// By how much the bound falls if the choice of an item is reversed; rounded, see [`otherwise`](Self::otherwise).
     regret: Vec<f64>,
     /// Whether an item is in at the bound's maximum.
@@ -143,10 +150,16 @@ pub(crate) fn relax(
             let (scaling, bounded) = descend(&kernel, &left_out, scaling, start, descent, &enough)?;
             Ok(Some(Relaxed::of(bounded, &left_out, Method::Complement(scaling)).complement()))
         }
-        Method::Linx(log_scale) => {
-            let bounded = linx(&DenseKernel::of(problem), &choices, *log_scale, start, descent, &enough);
+        Method::Linx([inner, outer]) => {
+            let kernel = DenseKernel::of(problem);
+            let known = [inner.as_slice(), outer].concat();
             // Linx squares the kernel, so a badly conditioned one has no bound.
-            Ok(bounded.map(|(bounded, log_scale)| Relaxed::of(bounded, &choices, Method::Linx(log_scale))))
+            let scales = if known.is_empty() { equal_scales(&kernel, &choices) } else { Some(known) };
+            let Some(scales) = scales else { return Ok(None) };
+            let (scales, bounded) = descend(&Scaled(&kernel), &choices, &scales, start, descent, &enough)?;
+            let (inner, outer) = scales.split_at(problem.len());
+            let method = Method::Linx([inner.to_vec(), outer.to_vec()]);
+            Ok(Some(Relaxed::of(bounded, &choices, method)))
         }
     };
     usable(by_method()).map(Option::flatten)
@@ -161,17 +174,26 @@ pub(crate) fn usable<T>(result: Result<T>) -> Result<Option<T>> {
     }
 }
 
+/// x (1 − x).
+fn undecided(x: &[f64]) -> impl Iterator<Item = f64> {
+    x.iter().map(|x| x * (1.0 - x))
+}
+
 impl Relaxed {
     pub(super) fn of<P>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
-        let Bounded { upper_bound, x, majorant, steps, .. } = bounded;
+        let Bounded { upper_bound, x, curvatures, majorant, steps, .. } = bounded;
         let LinearMaximum { regret, taken, .. } = choices.best(&majorant.slopes);
-        Self { upper_bound, x, regret, taken, steps, method }
+        // Of a parabola: (c (1 − x)² · c x²)^½, the geometric mean of both decisions.
+        let doubt =
+            undecided(&x).zip(curvatures).map(|(undecided, curvature)| undecided * curvature).collect();
+        Self { upper_bound, x, doubt, regret, taken, steps, method }
     }
 
     pub(super) fn from_priced(priced: Priced) -> Self {
         let Priced { upper_bound, x, best, steps, .. } = priced;
         let LinearMaximum { regret, taken, .. } = best;
-        Self { upper_bound, x, regret, taken, steps, method: Method::Gamma }
+        let doubt = undecided(&x).collect();
+        Self { upper_bound, x, doubt, regret, taken, steps, method: Method::Gamma }
     }
 
     /// The bound of a majorant alone.
@@ -179,7 +201,8 @@ impl Relaxed {
         let LinearMaximum { regret, taken, .. } = choices.best(&majorant.slopes);
         let x = choices.centre(taken.len());
         let upper_bound = majorant.maximum(choices);
-        Self { upper_bound, x, regret, taken, steps: 0, method: Method::Gamma }
+        let doubt = undecided(&x).collect();
+        Self { upper_bound, x, doubt, regret, taken, steps: 0, method: Method::Gamma }
     }
 
     /// Takes the lower of two bounds of the same subproblem.

@@ -4,12 +4,15 @@ use faer::Mat;
 
 use super::{
     dense::DenseKernel,
+    descent::Family,
     gamma::{Gamma, GammaPoint},
+    relaxation::{Majorant, Relaxation},
 };
 use crate::{
     Result,
     linalg::{Eigen, column, eigen, kernels, scale_columns},
     map::rounding::{of_eigenvalues, of_eigenvectors, of_value},
+    model::Counts,
 };
 
 /// Γ with a diagonal D = diag(e^ψ) split off the kernel.
@@ -70,15 +73,38 @@ impl ShiftedGamma {
         };
         Ok(Self { gamma, scaled, spectrum })
     }
+}
 
-    /// The slope of the bound in ψ, at a maximum x.
-    ///
+impl Relaxation for ShiftedGamma {
+    type Point = GammaPoint;
+
+    fn at(&self, x: &[f64]) -> Result<GammaPoint> {
+        self.gamma.at(x)
+    }
+
+    fn majorant(&self, point: &GammaPoint, counts: &Counts) -> Majorant {
+        self.gamma.majorant(point, counts)
+    }
+
+    fn curvature(&self, point: &GammaPoint) -> Mat<f64> {
+        self.gamma.curvature(point)
+    }
+}
+
+/// ψ of every item.
+impl Family for DenseKernel {
+    type Member = ShiftedGamma;
+
+    fn member(&self, scaling: &[f64]) -> Result<ShiftedGamma> {
+        ShiftedGamma::new(self, scaling)
+    }
+
     /// ```text
     /// ∂f/∂ψ_i = x_i − (S D^{−½} K D^{−½})_ii
     /// ```
     ///
     /// where S is the slope of Γ in the matrix before its positive part is taken (Daleckii and Krein).
-    pub(super) fn slope(&self, x: &[f64], point: &GammaPoint) -> Vec<f64> {
+    fn slope(member: &ShiftedGamma, x: &[f64], point: &GammaPoint) -> Vec<f64> {
         let (split, size) = (&point.split, x.len());
         let weighted = Mat::from_fn(size, split.head, |i, p| x[i] * point.coordinates[(i, p)]);
         let factor = |p: usize| {
@@ -88,19 +114,23 @@ impl ShiftedGamma {
         let factors: Vec<f64> = (0..split.head).map(factor).collect();
         let mut outer = scale_columns(weighted.as_ref(), &factors) * weighted.transpose();
         (0..size).for_each(|i| outer[(i, i)] += split.tail_slope * x[i]);
-        let vectors = &self.spectrum.vectors;
+        let vectors = &member.spectrum.vectors;
         let mut turned = vectors.transpose() * outer * vectors;
         for q in 0..size {
             for p in 0..size {
                 turned[(p, q)] *=
-                    positive_part_slope(self.spectrum.values[p] - 1.0, self.spectrum.values[q] - 1.0);
+                    positive_part_slope(member.spectrum.values[p] - 1.0, member.spectrum.values[q] - 1.0);
             }
         }
         let back = vectors * turned * vectors.transpose();
         let product = |i: usize| -> f64 {
-            column(back.as_ref(), i).iter().zip(column(self.scaled.as_ref(), i)).map(|(s, k)| s * k).sum()
+            column(back.as_ref(), i).iter().zip(column(member.scaled.as_ref(), i)).map(|(s, k)| s * k).sum()
         };
         (0..size).map(|i| x[i] - product(i)).collect()
+    }
+
+    fn metric(x: &[f64]) -> Vec<f64> {
+        vec![4.0; x.len()]
     }
 }
 

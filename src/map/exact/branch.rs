@@ -73,8 +73,8 @@ pub(super) fn branch(
 /// that are left out.
 fn fix(state: &mut State<impl Problem>, relaxed: Relaxed, target: f64) -> f64 {
     let otherwise: Vec<f64> = (0..relaxed.taken.len()).map(|item| relaxed.otherwise(item)).collect();
-    let Relaxed { x, taken, method, .. } = relaxed;
-    (state.x, state.method) = (x, method);
+    let Relaxed { x, doubt, taken, method, .. } = relaxed;
+    (state.x, state.doubt, state.method) = (x, doubt, method);
     let forced = |item: usize| otherwise[item] < target;
     let left_out = (0..taken.len()).filter(|&item| forced(item)).map(|item| otherwise[item]);
     let mut worth = left_out.fold(f64::NEG_INFINITY, f64::max);
@@ -96,10 +96,10 @@ fn fix(state: &mut State<impl Problem>, relaxed: Relaxed, target: f64) -> f64 {
     worth
 }
 
-/// Branches on the least decided item: in, and out.
+/// Branches on the item that decides most: in, and out.
 fn split(state: &State<impl Problem>, bound: f64, branched: &mut Branched) {
-    let doubt = |item: usize| (state.x[item] - 0.5).abs();
-    let doubtful = (0..state.problem.len()).reduce(|a, b| if doubt(b) < doubt(a) { b } else { a });
+    let doubt = &state.doubt;
+    let doubtful = (0..state.problem.len()).reduce(|a, b| if doubt[b] > doubt[a] { b } else { a });
     let Some(item) = doubtful else {
         branched.children.push(state.node(bound));
         return;

@@ -21,7 +21,8 @@ pub(super) use state::{Left, Node, State};
 use super::{LocalSearch, Objective, Solution, Solver};
 use crate::{Error, Result, engine::Engine};
 
-/// The default tolerance in ln det: above most bounds' rounding, so that sets as good as the best are not told apart.
+/// The default tolerance in ln det, for every item of a set: above most bounds' rounding, so that sets as good as the best are
+/// not told apart.
 const TOLERANCE: f64 = 1e-9;
 
 /// Finds the best set, with a proof: branch and bound on concave relaxations.
@@ -65,26 +66,20 @@ const TOLERANCE: f64 = 1e-9;
 /// # Source
 /// Ko, Lee and Queyranne, *An exact algorithm for maximum entropy sampling* (1995); Anstreicher, *Efficient
 /// solution of maximum-entropy sampling problems* (2020), for fixing and the choice of relaxations.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BranchAndBound {
-    tolerance: f64,
-}
-
-impl Default for BranchAndBound {
-    fn default() -> Self {
-        Self { tolerance: TOLERANCE }
-    }
+    tolerance: Option<f64>,
 }
 
 impl BranchAndBound {
-    /// The search ends when it has proven that no set is better by more than this in ln det; 1e-9 by default. Larger
-    /// tolerances save little: benchmarks take as many nodes with 1e-6.
+    /// The search ends when it has proven that no set is better by more than this in ln det; 1e-9 for every item of a set by
+    /// default. Larger tolerances save little: benchmarks take as many nodes with 1e-6.
     ///
     /// # Errors
     /// [`Error::NotPositive`].
     pub fn with_tolerance(self, tolerance: f64) -> Result<Self> {
         if tolerance.is_finite() && tolerance > 0.0 {
-            Ok(Self { tolerance })
+            Ok(Self { tolerance: Some(tolerance) })
         } else {
             Err(Error::NotPositive { what: "the tolerance", value: tolerance })
         }
@@ -114,11 +109,13 @@ impl BranchAndBound {
         let above = candidates.ground.above()?;
         let bounded =
             above.as_ref().map_or_else(|| candidates.clone(), |above| model.candidates_below(above));
-        root::Run::new(&candidates, &bounded, engine, self.tolerance, &clock).solve(search)
+        let tolerance = self.tolerance(candidates.counts.most);
+        root::Run::new(&candidates, &bounded, engine, tolerance, &clock).solve(search)
     }
 
-    pub(super) fn tolerance(self) -> f64 {
-        self.tolerance
+    /// The tolerance for sets of at most so many items.
+    pub(super) fn tolerance(self, most: usize) -> f64 {
+        self.tolerance.unwrap_or(TOLERANCE * most.max(1) as f64)
     }
 }
 

@@ -121,10 +121,7 @@ impl Search {
 impl Tree {
     fn is_sound(&self) -> bool {
         let items = self.places.len();
-        let scaling = match &self.method {
-            Method::Shifted(scaling) | Method::Complement(scaling) => scaling.len() == items,
-            Method::Gamma | Method::Linx(_) => true,
-        };
+        let parameters = self.method.clone().parameters().iter().all(|list| list.len() == items);
         let ascend = |items: &[u32]| items.is_sorted_by(|a, b| a < b);
         let below = |list: &[u32]| list.iter().all(|&item| (item as usize) < items);
         let is_node = |node: &SavedNode| {
@@ -134,7 +131,7 @@ impl Tree {
             below(&all) && ascend(&all) && ascend(&node.undecided) && numbers
         };
         let known = !self.fathomed.is_nan() && !self.left_out.is_nan() && self.done.is_finite();
-        scaling && known && self.places.is_sorted_by(|a, b| a < b) && self.open.iter().all(is_node)
+        parameters && known && self.places.is_sorted_by(|a, b| a < b) && self.open.iter().all(is_node)
     }
 
     /// The items of the root.
@@ -171,12 +168,10 @@ impl SavedNode {
     /// The node, with the parameters of the root's method.
     pub(super) fn node(&self, places: &[Place], method: &Method) -> Node {
         let of = |items: &[u32]| items.iter().map(|&item| places[item as usize]).collect();
-        let part = |scaling: &[f64]| self.undecided.iter().map(|&item| scaling[item as usize]).collect();
-        let method = match method {
-            Method::Shifted(scaling) => Method::Shifted(part(scaling)),
-            Method::Complement(scaling) => Method::Complement(part(scaling)),
-            other => other.clone(),
-        };
+        let mut method = method.clone();
+        for list in method.parameters() {
+            *list = self.undecided.iter().map(|&item| list[item as usize]).collect();
+        }
         let (included, undecided) = (of(&self.included), of(&self.undecided));
         Node { included, undecided, x: Vec::new(), method, bound: self.bound, share: self.share }
     }

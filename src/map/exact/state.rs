@@ -25,13 +25,10 @@ impl Node {
 
     /// Removes an undecided item from the lists.
     pub(super) fn take(&mut self, item: usize) -> Place {
-        if let Method::Shifted(scaling) | Method::Complement(scaling) = &mut self.method
-            && item < scaling.len()
-        {
-            scaling.remove(item);
-        }
-        if item < self.x.len() {
-            self.x.remove(item);
+        for list in self.method.parameters().iter_mut().chain([&mut self.x]) {
+            if item < list.len() {
+                list.remove(item);
+            }
         }
         self.undecided.remove(item)
     }
@@ -43,6 +40,8 @@ pub(in crate::map) struct State<P> {
     pub(in crate::map) problem: P,
     pub(in crate::map) included: Vec<Place>,
     pub(super) x: Vec<f64>,
+    /// What deciding an item is worth, of the latest relaxation.
+    pub(super) doubt: Vec<f64>,
     pub(super) method: Method,
     /// An upper bound of the sets with an item that was excluded because it seemed to depend on others.
     pub(in crate::map) left_out: f64,
@@ -63,7 +62,8 @@ impl<P: Problem> State<P> {
     /// A subproblem of which nothing is known.
     pub(in crate::map) fn whole(problem: P) -> Self {
         let left_out = f64::NEG_INFINITY;
-        Self { problem, included: Vec::new(), x: Vec::new(), method: Method::Gamma, left_out }
+        let (included, x, doubt) = (Vec::new(), Vec::new(), Vec::new());
+        Self { problem, included, x, doubt, method: Method::Gamma, left_out }
     }
 
     pub(super) fn new(root: &P, node: &Node) -> Self {
@@ -77,7 +77,7 @@ impl<P: Problem> State<P> {
             }
         }
         let (included, x, method) = (node.included.clone(), node.x.clone(), node.method.clone());
-        Self { problem, included, x, method, left_out: f64::NEG_INFINITY }
+        Self { problem, included, x, doubt: Vec::new(), method, left_out: f64::NEG_INFINITY }
     }
 
     pub(super) fn include(&mut self, item: usize) {
@@ -97,10 +97,7 @@ impl<P: Problem> State<P> {
             let kept = values.iter().enumerate().filter(|(item, _)| keep(*item)).map(|(_, value)| *value);
             *values = kept.collect();
         };
-        filter(&mut self.x);
-        if let Method::Shifted(scaling) | Method::Complement(scaling) = &mut self.method {
-            filter(scaling);
-        }
+        self.method.parameters().iter_mut().chain([&mut self.x, &mut self.doubt]).for_each(filter);
     }
 
     /// Forces items without a bound: excludes those that no set can have or that add nothing, fills parts without a

@@ -41,6 +41,8 @@ pub(super) struct Priced {
     pub(super) upper_bound: f64,
     /// x for all items.
     pub(super) x: Vec<f64>,
+    /// [`Bounded::doubts`] of all items.
+    pub(super) doubt: Vec<f64>,
     pub(super) best: LinearMaximum,
     pub(super) steps: u64,
 }
@@ -118,10 +120,14 @@ fn solve_master<R: Relaxation>(
 }
 
 fn price<P>(choices: &Choices, items: &[usize], solved: &Bounded<P>, majorant: &Majorant) -> Priced {
-    let mut x = vec![0.0; majorant.slopes.len()];
-    items.iter().zip(&solved.x).for_each(|(&item, &value)| x[item] = value);
+    let spread = |values: &[f64]| {
+        let mut all = vec![0.0; majorant.slopes.len()];
+        items.iter().zip(values).for_each(|(&item, &value)| all[item] = value);
+        all
+    };
     let upper_bound = majorant.maximum(choices);
-    Priced { upper_bound, x, best: choices.best(&majorant.slopes), steps: solved.steps }
+    let (x, doubt) = (spread(&solved.x), spread(&solved.doubts()));
+    Priced { upper_bound, x, doubt, best: choices.best(&majorant.slopes), steps: solved.steps }
 }
 
 /// The items in use; groups that would have no choice left keep all.

@@ -104,7 +104,7 @@ impl Effort {
 pub(crate) struct Relaxed {
     pub(crate) upper_bound: f64,
     pub(crate) x: Vec<f64>,
-    /// How far the bound is expected to fall if an item is decided, in or out, up to a factor.
+    /// How far the bound is expected to fall if an item is decided.
     pub(crate) doubt: Vec<f64>,
     /// By how much the bound falls if the choice of an item is reversed; rounded, see [`otherwise`](Self::otherwise).
     regret: Vec<f64>,
@@ -174,25 +174,17 @@ pub(crate) fn usable<T>(result: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// x (1 − x).
-fn undecided(x: &[f64]) -> impl Iterator<Item = f64> {
-    x.iter().map(|x| x * (1.0 - x))
-}
-
 impl Relaxed {
     pub(super) fn of<P>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
-        let Bounded { upper_bound, x, curvatures, majorant, steps, .. } = bounded;
+        let doubt = bounded.doubts();
+        let Bounded { upper_bound, x, majorant, steps, .. } = bounded;
         let LinearMaximum { regret, taken, .. } = choices.best(&majorant.slopes);
-        // Of a parabola: (c (1 − x)² · c x²)^½, the geometric mean of both decisions.
-        let doubt =
-            undecided(&x).zip(curvatures).map(|(undecided, curvature)| undecided * curvature).collect();
         Self { upper_bound, x, doubt, regret, taken, steps, method }
     }
 
     pub(super) fn from_priced(priced: Priced) -> Self {
-        let Priced { upper_bound, x, best, steps, .. } = priced;
+        let Priced { upper_bound, x, doubt, best, steps } = priced;
         let LinearMaximum { regret, taken, .. } = best;
-        let doubt = undecided(&x).collect();
         Self { upper_bound, x, doubt, regret, taken, steps, method: Method::Gamma }
     }
 
@@ -201,7 +193,7 @@ impl Relaxed {
         let LinearMaximum { regret, taken, .. } = choices.best(&majorant.slopes);
         let x = choices.centre(taken.len());
         let upper_bound = majorant.maximum(choices);
-        let doubt = undecided(&x).collect();
+        let doubt = x.iter().map(|x| x * (1.0 - x)).collect();
         Self { upper_bound, x, doubt, regret, taken, steps: 0, method: Method::Gamma }
     }
 

@@ -7,10 +7,11 @@ use super::{
     Subproblem,
     choice::Choices,
     dense::DenseKernel,
+    descent::{Descent, Family, descend},
     gamma::{Gamma, GammaPoint},
     information::Information,
     interior_point::maximise,
-    linx::{Linx, LinxPoint},
+    linx::{Linx, LinxPoint, Scaled, equal_scales},
     relaxation::{Linearised, Relaxation},
     shift::ShiftedGamma,
 };
@@ -45,7 +46,7 @@ impl Numbers {
 
 /// Calls `check` with random problems under a quota, of any size, and under ranges with and without a total, and the
 /// largest ln det.
-fn each_problem(dims: usize, check: impl Fn(&Subproblem, f64, &mut Numbers)) {
+fn each_problem(dims: usize, mut check: impl FnMut(&Subproblem, f64, &mut Numbers)) {
     let partition = Partition::from_labels(&LABELS).unwrap();
     let quota = Quota::new(&partition, QUOTA).unwrap();
     for seed in 0..30 {
@@ -78,6 +79,11 @@ fn bound<R: Relaxation>(relaxation: &R, x: &[f64], choices: &Choices) -> f64 {
     relaxation.majorant(&relaxation.at(x).unwrap(), &choices.counts).maximum(choices)
 }
 
+/// ln γ of every item, and ln ν = 0.
+fn equal(items: usize, log_scale: f64) -> Vec<f64> {
+    [vec![log_scale; items], vec![0.0; items]].concat()
+}
+
 fn shifted(kernel: &DenseKernel, scaling: &[f64]) -> ShiftedGamma {
     ShiftedGamma::new(kernel, scaling).unwrap()
 }
@@ -90,11 +96,12 @@ fn bounds_hold_at_any_point() {
             for _ in 0..5 {
                 let x = numbers.point();
                 let scaling: Vec<f64> = (0..ITEMS).map(|_| 2.0 * numbers.next() - 3.0).collect();
+                let scales: Vec<f64> = (0..2 * ITEMS).map(|_| 4.0 * numbers.next() - 2.0).collect();
                 let bounds = [
                     bound(&Gamma::of(problem), &x, &choices),
                     bound(&Gamma::of(problem).compressed(), &x, &choices),
                     bound(&shifted(&kernel, &scaling).gamma, &x, &choices),
-                    bound(&Linx::new(&kernel, 4.0 * numbers.next() - 2.0), &x, &choices),
+                    bound(&Linx::new(&kernel, &scales), &x, &choices),
                 ];
                 assert!(bounds.iter().all(|&bound| bound >= best - 1e-12), "{bounds:?} {best}");
                 if let Ok(Some(inverse)) = kernel.complement() {
@@ -181,7 +188,7 @@ fn rounding_adds_little() {
         let (choices, kernel) = (Choices::of(&problem), DenseKernel::of(&problem));
         let x = choices.centre(items);
         let scaling = kernel.scaling_or_guess(&[]).unwrap();
-        let (gamma, linx) = (Gamma::of(&problem), Linx::new(&kernel, -3.0));
+        let (gamma, linx) = (Gamma::of(&problem), Linx::new(&kernel, &equal(items, -3.0)));
         let forms = |point: &GammaPoint| {
             let form = |(g, c): (&f64, &f64)| rescaled(g - c);
             (0.0, point.as_ref().gradient.iter().zip(&gamma.linear).map(form).collect())
@@ -222,7 +229,7 @@ fn short_rows_are_ruled_out_far_from_the_optimum() {
     let problem = Subproblem::new(&candidates, super::places(&candidates));
     let choices = Choices::of(&problem);
     let (kernel, gamma, x) = (DenseKernel::of(&problem), Gamma::of(&problem), choices.centre(ITEMS));
-    let linx = Linx::new(&kernel, 0.0);
+    let linx = Linx::new(&kernel, &equal(ITEMS, 0.0));
     let majorants = [
         gamma.majorant(&gamma.at(&x).unwrap(), &choices.counts),
         linx.majorant(&linx.at(&x).unwrap(), &choices.counts),
@@ -261,7 +268,8 @@ fn derivatives() {
         let x: Vec<f64> = numbers.point().iter().map(|x| 0.1 + 0.8 * x).collect();
         check_derivatives(&Gamma::of(problem), &x);
         check_derivatives(&shifted(&kernel, &[-1.5; ITEMS]).gamma, &x);
-        check_derivatives(&Linx::new(&kernel, 0.5), &x);
+        let scales: Vec<f64> = (0..2 * ITEMS).map(|_| numbers.next() - 0.5).collect();
+        check_derivatives(&Linx::new(&kernel, &scales), &x);
         let (rows, base) =
             (problem.rows().subrows(0, 4).to_owned(), problem.rows().get(4..8, 0..2).to_owned());
         check_derivatives(&Information { rows, base, constant: 0.5 }, &x);
@@ -270,23 +278,45 @@ fn derivatives() {
 
 #[test]
 fn slopes_of_parameters() {
-    const STEP: f64 = 1e-5;
     each_problem(9, |problem, _, numbers| {
         let kernel = DenseKernel::of(problem);
         let x: Vec<f64> = numbers.point().iter().map(|x| 0.1 + 0.8 * x).collect();
         let scaling: Vec<f64> = (0..ITEMS).map(|_| numbers.next() - 2.0).collect();
-        let relaxation = shifted(&kernel, &scaling);
-        let slope = relaxation.slope(&x, &relaxation.gamma.at(&x).unwrap());
-        for (i, slope) in slope.into_iter().enumerate() {
-            let moved = |by: f64| {
-                let mut scaling = scaling.clone();
-                scaling[i] += by;
-                shifted(&kernel, &scaling).gamma.at(&x).unwrap().as_ref().value
-            };
-            assert_abs_diff_eq!((moved(STEP) - moved(-STEP)) / (2.0 * STEP), slope, epsilon = 1e-6);
-        }
-        let linx = |log_scale: f64| Linx::new(&kernel, log_scale).at(&x).unwrap();
-        let found = (linx(STEP).as_ref().value - linx(-STEP).as_ref().value) / (2.0 * STEP);
-        assert_abs_diff_eq!(found, Linx::slope(&x, &linx(0.0)), epsilon = 1e-6);
+        check_slopes(&kernel, &scaling, &x);
+        let scales: Vec<f64> = (0..2 * ITEMS).map(|_| numbers.next() - 0.5).collect();
+        check_slopes(&Scaled(&kernel), &scales, &x);
     });
+}
+
+/// Slopes in parameters against central differences.
+fn check_slopes<F: Family>(family: &F, parameters: &[f64], x: &[f64]) {
+    const STEP: f64 = 1e-5;
+    let member = family.member(parameters).unwrap();
+    for (at, slope) in F::slope(&member, x, &member.at(x).unwrap()).into_iter().enumerate() {
+        let moved = |by: f64| {
+            let mut parameters = parameters.to_vec();
+            parameters[at] += by;
+            family.member(&parameters).unwrap().at(x).unwrap().as_ref().value
+        };
+        assert_abs_diff_eq!((moved(STEP) - moved(-STEP)) / (2.0 * STEP), slope, epsilon = 1e-6);
+    }
+}
+
+/// The bound by scales of every item is below that by the best equal ones, and no higher than before at any step.
+#[test]
+fn scales_of_every_item_lower_the_bound() {
+    let mut lowered = 0;
+    each_problem(9, |problem, best, _| {
+        let (choices, kernel) = (Choices::of(problem), DenseKernel::of(problem));
+        let equal = equal_scales(&kernel, &choices).unwrap();
+        let bound = |steps: usize| {
+            let descent = Descent { steps, share: 0.0, target: f64::NEG_INFINITY };
+            let tight = |bound: f64, value: f64| bound - value < 1e-9;
+            descend(&Scaled(&kernel), &choices, &equal, None, descent, &tight).unwrap().1.upper_bound
+        };
+        let bounds = [bound(0), bound(3), bound(40)];
+        assert!(bounds.is_sorted_by(|a, b| a >= b) && bounds[2] >= best - 1e-9, "{bounds:?} {best}");
+        lowered += usize::from(bounds[2] < bounds[0] - 0.1 * (bounds[0] - best));
+    });
+    assert!(lowered > 5, "{lowered}");
 }

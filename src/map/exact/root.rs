@@ -13,8 +13,8 @@ use crate::{
     map::{
         Candidates, Place, Solution, Termination,
         bounds::{
-            Effort, MOST_DENSE, Method, Relaxed, Subproblem, balance, one_pass_over_whole, places, relax,
-            relax_whole, usable,
+            Effort, MOST_DENSE, Method, Subproblem, balance, one_pass_over_whole, places, relax, relax_whole,
+            usable,
         },
         greedy,
         plain_gains::PlainGains,
@@ -247,29 +247,12 @@ impl<'c> Run<'c> {
         let ended = || clock.ended().is_some();
         let bounded = map_ordered(methods.len(), |at| {
             let tuning = if matches!(methods[at], Method::Complement(_)) { 5 } else { 60 };
-            let effort = Effort {
-                target,
-                share: std::env::var("SH").map_or(0.2, |v| v.parse().unwrap()),
-                tuning,
-                tuning_share: std::env::var("TS").map_or(0.02, |v| v.parse().unwrap()),
-            };
+            let effort = Effort { target, share: 0.2, tuning, tuning_share: 0.02 };
             if ended() { Ok(None) } else { relax(&state.problem, &methods[at], None, effort, &ended) }
         });
-        let mut relaxed: Vec<Relaxed> = Vec::new();
-        for bounded in bounded {
-            relaxed.extend(bounded?);
-        }
-        for relaxed in relaxed {
+        for relaxed in bounded {
+            let Some(relaxed) = relaxed? else { continue };
             self.steps += relaxed.steps;
-            if std::env::var_os("BOUNDS").is_some() {
-                let name = format!("{:?}", relaxed.method);
-                eprintln!(
-                    "{} {} {}",
-                    &name[..5],
-                    relaxed.upper_bound - self.incumbent.log_det,
-                    relaxed.steps
-                );
-            }
             self.offer_improved(root, state.problem.with_largest(&relaxed.x));
             if relaxed.upper_bound < best.1 {
                 // Items forced without a bound have no parameters: the tree forces them first, too.

@@ -72,7 +72,7 @@ fn holds(node: &Node, set: &[Place]) -> bool {
 fn methods() -> [Method; 4] {
     [
         Method::Gamma,
-        Method::Linx(f64::NAN),
+        Method::Linx([vec![1.0; ITEMS], vec![-0.5; ITEMS]]),
         Method::Shifted(vec![-2.0; ITEMS]),
         Method::Complement(vec![-2.0; ITEMS]),
     ]

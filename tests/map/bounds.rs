@@ -158,8 +158,8 @@ fn c63_within_a_tenth() {
         assert!(gap < 0.1 && gap < 0.3 * (published - best), "s = {size}: {gap}");
         let linx = certificate.bounds.iter().find(|(bound, _)| *bound == Bound::Linx).unwrap().1;
         println!("s = {size}: {gap:.4}, linx {:.4}, published {:.4}", linx - best, published - best);
-        // Its rows have their best scales here.
-        assert!(size != 50 || linx < published && abs_diff_eq!(linx, published, epsilon = 1e-2), "{linx}");
+        // Every row has its own scales here.
+        assert!(size != 50 || linx < published - 0.04, "{linx}");
     }
 }
 

@@ -30,8 +30,8 @@ fn a_search_goes_on_from_bytes() {
     let features = synthetic(3);
     let labels: Vec<usize> = (0..50).map(|item| item % 5).collect();
     let partition = Partition::from_labels(&labels).unwrap();
-    let ranges = Quota::new(&partition, [0..=3, 1..=2, 2..=2, 0..=4, 1..=1]).unwrap();
-    let questions = [Quota::each(&partition, 2).unwrap(), ranges.with_total(8).unwrap()];
+    let ranges = Quota::new(&partition, [0..=5, 1..=3, 2..=2, 0..=4, 1..=3]).unwrap();
+    let questions = [Quota::each(&partition, 3).unwrap(), ranges.with_total(12).unwrap()];
     for quota in questions {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let whole = solver().solve(&dpp, &Engine::cpu()).unwrap();

@@ -74,14 +74,14 @@ impl Solver<Design> for BranchAndBound {
             // No node could be left out.
             return Ok(run.solution(clock.ended().unwrap_or(Termination::RankExhausted)));
         }
-        let tolerance = self.tolerance(design.size());
+        let [tolerance, with_rounding] = self.tolerances(design.size());
         let mut open = OpenNodes::of(Node::root(rows.places.clone(), Method::Gamma, run.bound));
         let ended = search(design, &rows, &mut open, &mut run.incumbent, tolerance, &clock)?;
         (run.bound, run.nodes, run.steps) = (open.upper_bound(), open.nodes, run.steps + open.steps);
         let mut solution = run.solution(ended);
         solution.stats.survivors = Some(rows.len());
         let gap = solution.upper_bound.map_or(f64::INFINITY, |bound| bound - run.incumbent.at_least);
-        if ended == Termination::Optimal && gap > tolerance {
+        if ended == Termination::Optimal && gap > with_rounding {
             solution.termination = Termination::Rounding;
         }
         Ok(solution)

@@ -21,8 +21,7 @@ pub(super) use state::{Left, Node, State};
 use super::{LocalSearch, Objective, Solution, Solver};
 use crate::{Error, Result, engine::Engine};
 
-/// The default tolerance in ln det, for every item of a set: above most bounds' rounding, so that sets as good as the best are
-/// not told apart.
+/// The default tolerance in ln det: above most bounds' rounding, so that sets as good as the best are not told apart.
 const TOLERANCE: f64 = 1e-9;
 
 /// Finds the best set, with a proof: branch and bound on concave relaxations.
@@ -72,8 +71,9 @@ pub struct BranchAndBound {
 }
 
 impl BranchAndBound {
-    /// The search ends when it has proven that no set is better by more than this in ln det; 1e-9 for every item of a set by
-    /// default. Larger tolerances save little: benchmarks take as many nodes with 1e-6.
+    /// The search ends when it has proven that no set is better by more than this in ln det; 1e-9 by
+    /// default, and where rounding is more than that, 1e-9 for every item of a set. Larger tolerances save little: benchmarks
+    /// take as many nodes with 1e-6.
     ///
     /// # Errors
     /// [`Error::NotPositive`].
@@ -109,13 +109,13 @@ impl BranchAndBound {
         let above = candidates.ground.above()?;
         let bounded =
             above.as_ref().map_or_else(|| candidates.clone(), |above| model.candidates_below(above));
-        let tolerance = self.tolerance(candidates.counts.most);
-        root::Run::new(&candidates, &bounded, engine, tolerance, &clock).solve(search)
+        let tolerances = self.tolerances(candidates.counts.most);
+        root::Run::new(&candidates, &bounded, engine, tolerances, &clock).solve(search)
     }
 
-    /// The tolerance for sets of at most so many items.
-    pub(super) fn tolerance(self, most: usize) -> f64 {
-        self.tolerance.unwrap_or(TOLERANCE * most.max(1) as f64)
+    /// The tolerance of the search, and that of its answer for sets of at most so many items, rounding included.
+    pub(super) fn tolerances(self, most: usize) -> [f64; 2] {
+        self.tolerance.map_or([TOLERANCE, TOLERANCE * most.max(1) as f64], |tolerance| [tolerance; 2])
     }
 }
 

@@ -33,7 +33,8 @@ pub(super) struct Run<'c> {
     /// The candidates that are bounded: the same, or those of a ground set above.
     pub(super) candidates: &'c Candidates<'c>,
     pub(super) engine: &'c Engine,
-    pub(super) tolerance: f64,
+    /// Of the search, and of the answer with its rounding.
+    tolerances: [f64; 2],
     pub(super) clock: &'c Clock,
     incumbent: Incumbent,
     /// No set is worth more.
@@ -50,14 +51,14 @@ impl<'c> Run<'c> {
         given: &'c Candidates<'c>,
         candidates: &'c Candidates<'c>,
         engine: &'c Engine,
-        tolerance: f64,
+        tolerances: [f64; 2],
         clock: &'c Clock,
     ) -> Self {
         Self {
             given,
             candidates,
             engine,
-            tolerance,
+            tolerances,
             clock,
             incumbent: Incumbent::none(),
             bound: f64::INFINITY,
@@ -149,7 +150,7 @@ impl<'c> Run<'c> {
         kept: &mut Search,
     ) -> Result<Termination> {
         let (candidates, clock) = (self.candidates, self.clock);
-        let ended = search(candidates, root, &mut open, &mut self.incumbent, self.tolerance, clock)?;
+        let ended = search(candidates, root, &mut open, &mut self.incumbent, self.tolerances[0], clock)?;
         self.bound = open.upper_bound();
         self.nodes = open.nodes;
         self.steps += open.steps;
@@ -186,7 +187,7 @@ impl<'c> Run<'c> {
         let mut solution = Solution::new(self.candidates, set, termination, self.engine);
         let bound = self.bound.max(self.left_out).max(solution.log_det);
         solution.upper_bound = Some(bound);
-        if termination == Termination::Optimal && bound - self.incumbent.at_least > self.tolerance {
+        if termination == Termination::Optimal && bound - self.incumbent.at_least > self.tolerances[1] {
             solution.termination = Termination::Rounding;
         }
         solution.stats.nodes = self.nodes;
@@ -196,7 +197,7 @@ impl<'c> Run<'c> {
     }
 
     fn target(&self) -> f64 {
-        self.incumbent.target(self.tolerance)
+        self.incumbent.target(self.tolerances[0])
     }
 
     fn report(&self) {

@@ -3,6 +3,7 @@
 
 mod arrays;
 mod arrow;
+mod design;
 mod engines;
 mod errors;
 mod features;
@@ -26,6 +27,7 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::{
+        design::Design,
         errors::IllConditioned,
         features::Features,
         inference::Inference,

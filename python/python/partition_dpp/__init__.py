@@ -12,6 +12,7 @@
 """
 
 from ._native import (
+    Design,
     Dpp,
     Features,
     Inference,
@@ -28,6 +29,7 @@ from ._native import (
 from ._select import Selection, select
 
 __all__ = [
+    "Design",
     "Dpp",
     "Features",
     "Inference",

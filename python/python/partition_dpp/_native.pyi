@@ -200,6 +200,37 @@ class KernelModel:
     def parts_of(self, items: Items) -> list[str] | None: ...
 
 @final
+class Design:
+    """The question for a D-optimal design: the k rows, none twice, from which a linear model in the columns is estimated
+    best, at least as many as columns; under a quota, so many of each block or stratum."""
+
+    def __new__(
+        cls,
+        features: Features | Rows,
+        labels: Partition | Labels | None = None,
+        quota: CountEntry | Quota | None = None,
+        k: int | None = None,
+        *,
+        include: Items | None = None,
+        exclude: Items | None = None,
+    ) -> Design: ...
+    def solve(
+        self,
+        solver: Solver = "exact",
+        *,
+        time_limit: float | None = None,
+        engine: Engine = "auto",
+        progress: Progress | None = None,
+    ) -> Solution:
+        """The best design, with a proof, or by "local-search" one that no exchange improves, with a bound."""
+    def efficiency(self, items: Items, *, engine: Engine = "auto") -> tuple[float, float]:
+        """What is proven of det(X'X) ** (1 / columns) of some rows as a fraction of the largest possible: of k distinct rows,
+        and of rows that may be repeated."""
+    def log_det(self, items: Items) -> float:
+        """ln det(X'X) of some rows."""
+    def parts_of(self, items: Items) -> list[str] | None: ...
+
+@final
 class Sampler:
     """A sampler of one law. Draw i depends on the seed and on i alone."""
 

@@ -13,8 +13,8 @@ use crate::{
     map::{
         Candidates, Place, Solution, Termination,
         bounds::{
-            Effort, MOST_DENSE, Method, Subproblem, balance, one_pass_over_whole, places, relax, relax_whole,
-            usable,
+            Effort, MOST_DENSE, Method, Relaxed, Subproblem, balance, one_pass_over_whole, places, relax,
+            relax_whole, usable,
         },
         greedy,
         plain_gains::PlainGains,
@@ -239,28 +239,50 @@ impl<'c> Run<'c> {
 
     /// The method with the lowest bound, with its parameters.
     fn best_method(&mut self, root: &Subproblem) -> Result<Method> {
+        /// Steps on the parameters of every method, and of those whose bounds are then lowest.
+        const STEPS: [usize; 2] = [5, 60];
+        const FINALISTS: usize = 2;
         let mut state = State::whole(root.clone());
-        let mut best = (Method::Gamma, f64::INFINITY);
         if state.reduce() != Left::Choices {
-            return Ok(best.0);
+            return Ok(Method::Gamma);
         }
-        let (methods, target, clock) = (Method::all_for(&state.problem), self.target(), self.clock);
+        let problem = &state.problem;
+        let all = Method::all_for(problem).into_iter().map(|method| (method, None)).collect();
+        let mut found = self.relaxed(root, problem, all, STEPS[0])?;
+        found.truncate(FINALISTS);
+        let tuned = found.iter().filter(|relaxed| !relaxed.method.clone().parameters().is_empty());
+        let tuned = tuned.map(|relaxed| (relaxed.method.clone(), Some(relaxed.x.clone()))).collect();
+        found.extend(self.relaxed(root, problem, tuned, STEPS[1])?);
+        let lower = |a: Relaxed, b: Relaxed| if b.upper_bound < a.upper_bound { b } else { a };
+        let Some(best) = found.into_iter().reduce(lower) else { return Ok(Method::Gamma) };
+        self.bound = self.bound.min(best.upper_bound);
+        // Items forced without a bound have no parameters: the tree forces them first, too.
+        Ok(best.method.of_whole(problem, root))
+    }
+
+    /// The bounds by some methods from given points, the lowest first, after so many steps on their parameters.
+    fn relaxed(
+        &mut self,
+        root: &Subproblem,
+        problem: &Subproblem,
+        methods: Vec<(Method, Option<Vec<f64>>)>,
+        tuning: usize,
+    ) -> Result<Vec<Relaxed>> {
+        let (target, clock) = (self.target(), self.clock);
         let ended = || clock.ended().is_some();
+        let effort = Effort { target, share: 0.2, tuning, tuning_share: 0.02 };
         let bounded = map_ordered(methods.len(), |at| {
-            let tuning = if matches!(methods[at], Method::Complement(_)) { 5 } else { 60 };
-            let effort = Effort { target, share: 0.2, tuning, tuning_share: 0.02 };
-            if ended() { Ok(None) } else { relax(&state.problem, &methods[at], None, effort, &ended) }
+            let (method, start) = &methods[at];
+            if ended() { Ok(None) } else { relax(problem, method, start.clone(), effort, &ended) }
         });
+        let mut found = Vec::new();
         for relaxed in bounded {
             let Some(relaxed) = relaxed? else { continue };
             self.steps += relaxed.steps;
-            self.offer_improved(root, state.problem.with_largest(&relaxed.x));
-            if relaxed.upper_bound < best.1 {
-                // Items forced without a bound have no parameters: the tree forces them first, too.
-                best = (relaxed.method.of_whole(&state.problem, root), relaxed.upper_bound);
-            }
+            self.offer_improved(root, problem.with_largest(&relaxed.x));
+            found.push(relaxed);
         }
-        self.bound = self.bound.min(best.1);
-        Ok(best.0)
+        found.sort_by(|a, b| a.upper_bound.total_cmp(&b.upper_bound));
+        Ok(found)
     }
 }

@@ -270,7 +270,7 @@ impl<'c> Run<'c> {
     ) -> Result<Vec<Relaxed>> {
         let (target, clock) = (self.target(), self.clock);
         let ended = || clock.ended().is_some();
-        let effort = Effort { target, share: 0.2, tuning, tuning_share: 0.02 };
+        let effort = Effort { target, share: 0.2, tuning, tuning_share: 0.05 };
         let bounded = map_ordered(methods.len(), |at| {
             let (method, start) = &methods[at];
             if ended() { Ok(None) } else { relax(problem, method, start.clone(), effort, &ended) }

@@ -29,7 +29,7 @@ use crate::{
 /// | bound | f | applies to |
 /// |---|---|---|
 /// | [`Bound::Gamma`] | Γ_k of the spectrum of Σ x_i a_i a_iᵀ; up to 400 items of full rank also with a diagonal split off K first | everything |
-/// | [`Bound::Linx`] | ½ (ln det(γ K diag(x) K + I − diag(x)) − ln γ Σ x_i) | up to 400 items |
+/// | [`Bound::Linx`] | ½ ln det(K diag(γ∘x) K + diag(ν∘(1 − x))) − ½ Σ (x_i ln γ_i + (1 − x_i) ln ν_i) | up to 400 items |
 /// | [`Bound::Complement`] | Γ of K⁻¹ and the items left out | up to 400 items of full rank |
 /// | [`Bound::Spectral`] | products of eigenvalues of K, or of the kernels of the parts | everything |
 /// | [`Bound::Hadamard`] | products of the squared lengths of rows | everything |
@@ -67,7 +67,7 @@ use crate::{
 ///
 /// # Source
 /// Nikolov (2015) and Li and Xie (2024) for Γ; Li (2024), and Chen, Fampa and Lee (2024), for the diagonal;
-/// Anstreicher (2020) for linx and the complement; Ko, Lee and Queyranne (1995) for eigenvalues.
+/// Anstreicher (2020) for linx and the complement, and arXiv 2604.10363 for two scales of every item; Ko, Lee and Queyranne (1995) for eigenvalues.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct UpperBound;

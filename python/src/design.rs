@@ -24,7 +24,7 @@ use crate::{
 /// The question from which rows a linear model in their columns is estimated best.
 #[pyclass(frozen, module = "partition_dpp")]
 pub(crate) struct Design {
-    design: map::Design,
+    question: map::Design,
     rows: partition_dpp::Features,
     partition: Option<partition_dpp::Partition>,
     certificate: OnceLock<Certificate>,
@@ -36,13 +36,13 @@ impl Design {
     #[pyo3(signature = (features, labels = None, quota = None, k = None, *, include = None, exclude = None))]
     fn new(
         features: Bound<'_, PyAny>,
-        labels: Option<Bound<'_, PyAny>>,
-        quota: Option<Bound<'_, PyAny>>,
+        labels: Option<&Bound<'_, PyAny>>,
+        quota: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
         include: Option<Bound<'_, PyAny>>,
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (partition, sets) = match (&labels, &quota, k) {
+        let (partition, sets) = match (labels, quota, k) {
             (Some(labels), Some(quota), k) => {
                 let partition = labels::partition(labels)?;
                 let quota = ordered::quota(labels, &partition, quota, k)?;
@@ -55,10 +55,10 @@ impl Design {
         let py = features.py();
         let given = Given { rows: features, ridge: None, scores: None, diversity: None, include, exclude };
         let [include, exclude] = given.conditions()?;
-        let design = interruptible(py, None, |_| {
+        let question = interruptible(py, None, |_| {
             map::Design::over(&rows, &sets)?.including(&include)?.excluding(&exclude)
         })?;
-        Ok(Self { design: design.or_raise()?, rows, partition, certificate: OnceLock::new() })
+        Ok(Self { question: question.or_raise()?, rows, partition, certificate: OnceLock::new() })
     }
 
     /// Searches for the best design.
@@ -80,7 +80,7 @@ impl Design {
         };
         let engine = self.engine(engine)?;
         let found = interruptible(py, progress, |watch| {
-            solver.solve(&self.design, &engine.watched(&within(&watch, limit)))
+            solver.solve(&self.question, &engine.watched(&within(&watch, limit)))
         })?;
         whole(found.or_raise()?)
     }
@@ -90,24 +90,23 @@ impl Design {
     #[pyo3(text_signature = "($self, items, *, engine='auto')")]
     fn efficiency(&self, items: &Bound<'_, PyAny>, engine: EngineChoice) -> PyResult<(f64, f64)> {
         let log_det = self.log_det(items)?;
-        let certificate = match self.certificate.get() {
-            Some(known) => known,
-            None => {
-                let engine = self.engine(engine)?;
-                let certified =
-                    interruptible(items.py(), None, |watch| self.design.certify(&engine.watched(&watch)))?;
-                let certified = certified.or_raise()?;
-                self.certificate.get_or_init(|| certified)
-            }
+        let certificate = if let Some(known) = self.certificate.get() {
+            known
+        } else {
+            let engine = self.engine(engine)?;
+            let certified =
+                interruptible(items.py(), None, |watch| self.question.certify(&engine.watched(&watch)))?;
+            let certified = certified.or_raise()?;
+            self.certificate.get_or_init(|| certified)
         };
-        let [distinct, repeated] = self.design.efficiency(certificate, log_det);
+        let [distinct, repeated] = self.question.efficiency(certificate, log_det);
         Ok((distinct, repeated))
     }
 
     /// ln det XᵀX of some rows.
     fn log_det(&self, items: &Bound<'_, PyAny>) -> PyResult<f64> {
         let subset = Subset::new(rows::items(items, "items")?, self.rows.items()).or_raise()?;
-        self.design.log_det(&subset).or_raise()
+        self.question.log_det(&subset).or_raise()
     }
 
     /// The names of the parts of some rows; `None` without parts.
@@ -117,7 +116,7 @@ impl Design {
 
     fn __repr__(&self) -> String {
         let (items, columns) = (self.rows.items(), self.rows.dims());
-        format!("<Design of {} of {items} rows of {columns} columns>", self.design.size())
+        format!("<Design of {} of {items} rows of {columns} columns>", self.question.size())
     }
 }
 
@@ -125,7 +124,7 @@ impl Design {
     fn engine(&self, choice: EngineChoice) -> PyResult<Engine> {
         let parts = self.partition.as_ref().map_or(1, partition_dpp::Partition::parts);
         choice.open(
-            &Job::new(&self.rows, Task::LocalSearch(1)).with_parts(parts).with_picks(self.design.size()),
+            &Job::new(&self.rows, Task::LocalSearch(1)).with_parts(parts).with_picks(self.question.size()),
         )
     }
 }

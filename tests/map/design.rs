@@ -143,9 +143,9 @@ fn det<const N: usize>(mut matrix: [[f64; N]; N]) -> f64 {
         product *= pivot;
         for i in step + 1..N {
             let factor = matrix[i][step] / pivot;
-            for j in step + 1..=i {
-                matrix[i][j] -= factor * matrix[j][step];
-            }
+            let column: [f64; N] = std::array::from_fn(|j| matrix[j][step]);
+            let changed = matrix[i].iter_mut().zip(column).take(i + 1).skip(step + 1);
+            changed.for_each(|(entry, other)| *entry -= factor * other);
         }
     }
     product

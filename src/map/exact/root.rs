@@ -247,12 +247,12 @@ impl<'c> Run<'c> {
             return Ok(Method::Gamma);
         }
         let problem = &state.problem;
-        let all = Method::all_for(problem).into_iter().map(|method| (method, None)).collect();
-        let mut found = self.relaxed(root, problem, all, STEPS[0])?;
+        let all: Vec<_> = Method::all_for(problem).into_iter().map(|method| (method, None)).collect();
+        let mut found = self.relaxed(root, problem, &all, STEPS[0])?;
         found.truncate(FINALISTS);
         let tuned = found.iter().filter(|relaxed| !relaxed.method.clone().parameters().is_empty());
-        let tuned = tuned.map(|relaxed| (relaxed.method.clone(), Some(relaxed.x.clone()))).collect();
-        found.extend(self.relaxed(root, problem, tuned, STEPS[1])?);
+        let tuned: Vec<_> = tuned.map(|relaxed| (relaxed.method.clone(), Some(relaxed.x.clone()))).collect();
+        found.extend(self.relaxed(root, problem, &tuned, STEPS[1])?);
         let lower = |a: Relaxed, b: Relaxed| if b.upper_bound < a.upper_bound { b } else { a };
         let Some(best) = found.into_iter().reduce(lower) else { return Ok(Method::Gamma) };
         self.bound = self.bound.min(best.upper_bound);
@@ -265,7 +265,7 @@ impl<'c> Run<'c> {
         &mut self,
         root: &Subproblem,
         problem: &Subproblem,
-        methods: Vec<(Method, Option<Vec<f64>>)>,
+        methods: &[(Method, Option<Vec<f64>>)],
         tuning: usize,
     ) -> Result<Vec<Relaxed>> {
         let (target, clock) = (self.target(), self.clock);

@@ -9,7 +9,7 @@ import partition_dpp as pdpp
 
 BLUE, RED, GREY = "#1f77b4", "#d62728", "#bbbbbb"
 
-# Sensors: which pixels tell the whole image, so many of them in the middle.
+# Sensors: the pixels that predict the whole image best, a fixed number of them in the middle.
 digits = np.asarray(np.load("cli/data/digits/features.npy", mmap_mode="r"), dtype=float)
 seen, unseen = digits[::2], digits[1::2]
 mean = seen.mean(axis=0)

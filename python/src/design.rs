@@ -49,7 +49,7 @@ impl Design {
                 (Some(partition.clone()), Sets::Quota(partition, quota))
             }
             (None, None, Some(k)) => (None, Sets::OfSize(k)),
-            _ => return Err(refused("a design takes labels with a quota, or k rows without either")),
+            _ => return Err(refused("a design takes either labels with a quota, or k alone")),
         };
         let rows = features::of(&features)?;
         let py = features.py();
@@ -90,6 +90,12 @@ impl Design {
     #[pyo3(text_signature = "($self, items, *, engine='auto')")]
     fn efficiency(&self, items: &Bound<'_, PyAny>, engine: EngineChoice) -> PyResult<(f64, f64)> {
         let log_det = self.log_det(items)?;
+        let (count, size) = (items.len()?, self.question.size());
+        if count != size {
+            return Err(refused(format!(
+                "an efficiency is that of {size} rows, as the design has, not of {count}"
+            )));
+        }
         let certificate = if let Some(known) = self.certificate.get() {
             known
         } else {
@@ -116,7 +122,7 @@ impl Design {
 
     fn __repr__(&self) -> String {
         let (items, columns) = (self.rows.items(), self.rows.dims());
-        format!("<Design of {} of {items} rows of {columns} columns>", self.question.size())
+        format!("<Design: {} of {items} rows, {columns} columns>", self.question.size())
     }
 }
 

@@ -33,7 +33,7 @@ def test_blocks_and_given_rows():
     expected = best(5, lambda rows: 0 in rows and 9 not in rows and sum(row < 5 for row in rows) == 2)
     assert found.log_det == pytest.approx(expected)
     assert design.parts_of(found.indices).count("first") == 2
-    assert repr(design) == "<Design of 5 of 10 rows of 3 columns>"
+    assert repr(design) == "<Design: 5 of 10 rows, 3 columns>"
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,8 @@ def test_what_is_no_design_is_refused(arguments, words):
 def test_other_solvers_are_refused():
     with pytest.raises(ValueError, match="local-search"):
         pdpp.Design(ROWS, k=4).solve("greedy")
+
+
+def test_an_efficiency_is_that_of_a_design():
+    with pytest.raises(ValueError, match="4 rows"):
+        pdpp.Design(ROWS, k=4).efficiency([0, 1, 2, 3, 4])

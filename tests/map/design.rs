@@ -112,8 +112,6 @@ fn designs_meet_quotas_and_ranges() {
     }
 }
 
-/// A full quadratic model in three factors at three levels, 27 candidates and 10 coefficients: every number of rows from
-/// 10 to 20. The best of 10 rows has the largest volume, the complement is checked by the bound.
 /// The largest determinant of XᵀX over all sets of `left` of the rows from `next`, added to a matrix.
 fn largest_det<const N: usize>(rows: &[[f64; N]], left: usize, matrix: &[[f64; N]; N]) -> f64 {
     if left == 0 {

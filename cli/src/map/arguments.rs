@@ -97,7 +97,7 @@ pub(crate) enum SolverChoice {
     /// Not by the determinant: item by item, each time the one by which all items gain most similarity to the set, then
     /// swaps. For sets that stand for all items.
     Coverage,
-    /// Branch and bound: the best set, with a proof that no other is better by more than 1e-9 in log det.
+    /// Branch and bound: the best set, with a proof that no other is better by more than 1e-9 in log det, or by rounding.
     Exact,
 }
 

@@ -201,8 +201,8 @@ class KernelModel:
 
 @final
 class Design:
-    """The question for a D-optimal design: the k rows, none twice, from which a linear model in the columns is estimated
-    best, at least as many as columns; under a quota, so many of each block or stratum."""
+    """A D-optimal design problem: choose k distinct rows, at least as many as columns, that estimate a linear model in the
+    columns best. A quota fixes how many come from each block."""
 
     def __new__(
         cls,
@@ -224,8 +224,8 @@ class Design:
     ) -> Solution:
         """The best design, with a proof, or by "local-search" one that no exchange improves, with a bound."""
     def efficiency(self, items: Items, *, engine: Engine = "auto") -> tuple[float, float]:
-        """What is proven of det(X'X) ** (1 / columns) of some rows as a fraction of the largest possible: of k distinct rows,
-        and of rows that may be repeated."""
+        """Lower bounds of det(X'X) ** (1 / columns) of k rows as a fraction of the largest possible: of distinct rows under
+        the quota, and of rows that may be repeated, without it."""
     def log_det(self, items: Items) -> float:
         """ln det(X'X) of some rows."""
     def parts_of(self, items: Items) -> list[str] | None: ...

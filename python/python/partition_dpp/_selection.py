@@ -22,7 +22,7 @@ class Selection:
     #: The label of each of `indices`, as text; None without labels.
     parts: list[str] | None
     #: Of samples "exact" or "estimated" (the law is off by an estimated error); of a best set "optimal" (by these
-    #: features, the `log_det` of no other set is larger by more than 1e-9, and `gap` is what is proven) or "heuristic" (the
+    #: features, the `log_det` of no other set is larger by more than 1e-9 or rounding; `gap` is what is proven) or "heuristic" (the
     #: best that was found).
     exactness: str
     #: How far the law that was drawn from is from the exact one, in total variation; None for a best set.

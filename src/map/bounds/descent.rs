@@ -8,7 +8,7 @@ use super::{
     relaxation::Relaxation,
 };
 use crate::{
-    Result,
+    Error, Result,
     linalg::{column, column_mut, kernels},
 };
 
@@ -86,37 +86,45 @@ pub(super) fn descend<F: Family>(
         let direction = metric.direction(&best.slope);
         let moved: Vec<f64> =
             best.parameters.iter().zip(&direction).map(|(psi, d)| psi + length * d).collect();
-        let other = evaluate(moved, Some(best.bounded.x.clone()))?;
-        steps += other.bounded.steps;
-        let gain = best.bounded.maximum - other.bounded.maximum;
-        if gain <= 0.0 {
+        let other = match evaluate(moved, Some(best.bounded.x.clone())) {
+            Err(Error::Eigen { .. }) => None,
+            other => Some(other?),
+        };
+        steps += other.as_ref().map_or(0, |other| other.bounded.steps);
+        // A relaxation that is solved until its bound is below the target may be far from its maximum.
+        let proves = |other: &Tuned<F>| other.bounded.upper_bound < descent.target;
+        let falls = |other: &Tuned<F>| other.bounded.maximum < best.bounded.maximum;
+        let Some(other) = other.filter(|other| proves(other) || falls(other)) else {
             length *= SHORTER;
             if length < SHORTEST {
                 break;
             }
             continue;
-        }
+        };
         let difference =
             |new: &[f64], old: &[f64]| new.iter().zip(old).map(|(a, b)| a - b).collect::<Vec<f64>>();
         let change = difference(&other.slope, &best.slope);
         metric.update(&difference(&other.parameters, &best.parameters), &change);
-        let least = descent.least_gain(best.bounded.maximum);
-        let last = std::mem::replace(&mut best, other);
-        length = 1.0;
+        let is_meagre =
+            best.bounded.maximum - other.bounded.maximum < descent.least_gain(best.bounded.maximum);
         // Where rows have their best scales, the bound may be below the relaxation's maximum, and rise while that falls.
-        let known = lowest.as_ref().unwrap_or(&best).bounded.upper_bound;
-        if last.bounded.upper_bound < known {
-            lowest = Some(last);
-        }
-        meagre = if gain < least { meagre + 1 } else { 0 };
+        lowest = Some(lower(lowest, std::mem::replace(&mut best, other)));
+        length = 1.0;
+        meagre = if is_meagre { meagre + 1 } else { 0 };
         if meagre == PATIENCE {
             break;
         }
     }
-    let mut best =
-        lowest.filter(|lowest| lowest.bounded.upper_bound < best.bounded.upper_bound).unwrap_or(best);
-    best.bounded.steps = steps;
-    Ok((best.parameters, best.bounded))
+    let Tuned { parameters, mut bounded, .. } = lower(lowest, best);
+    bounded.steps = steps;
+    Ok((parameters, bounded))
+}
+
+fn lower<F: Family>(known: Option<Tuned<F>>, other: Tuned<F>) -> Tuned<F> {
+    match known {
+        Some(known) if known.bounded.upper_bound <= other.bounded.upper_bound => known,
+        _ => other,
+    }
 }
 
 /// An approximation of the inverse of the second derivative.

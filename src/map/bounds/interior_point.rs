@@ -33,7 +33,7 @@ pub(super) struct Bounded<P> {
     pub(super) maximum: f64,
     pub(super) x: Vec<f64>,
     pub(super) point: P,
-    /// −½ ∂²f/∂x_i² where all other entries follow x_i; 1 if no step was made.
+    /// −½ ∂²f/∂x_i² at the last step, where all other entries follow x_i as far as their barriers let them; 1 without a step.
     pub(super) curvatures: Vec<f64>,
     /// The proof of the bound.
     pub(super) majorant: Majorant,
@@ -41,7 +41,7 @@ pub(super) struct Bounded<P> {
 }
 
 impl<P> Bounded<P> {
-    /// How far the bound is expected to fall if an item is decided: of a parabola in x_i, the geometric mean of both decisions.
+    /// How far the bound should fall if an item is decided: the geometric mean of both choices, for a parabola in x_i.
     pub(super) fn doubts(&self) -> Vec<f64> {
         self.x.iter().zip(&self.curvatures).map(|(x, curvature)| curvature * x * (1.0 - x)).collect()
     }
@@ -316,9 +316,14 @@ fn longest(from: &[f64], direction: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Against the least of ½ dᵀ M d over the d with d_i = 1 whose sums of items 0 … 2 and of 3 … 5 are zero.
     #[test]
     fn curvatures_are_those_of_what_follows() {
+        check_curvatures(0);
+        check_curvatures(2);
+    }
+
+    /// Against the least of ½ dᵀ M d over the d with d_i = 1 whose sums of items 0 … 2, and of 3 … 5, are zero.
+    fn check_curvatures(sums: usize) {
         const LEN: usize = 6;
         let matrix =
             |i: usize, j: usize| if i == j { 3.0 + i as f64 } else { 1.0 / (1.0 + i as f64 + j as f64) };
@@ -326,24 +331,24 @@ mod tests {
         let barrier: Vec<f64> = (0..LEN).map(|i| 0.5 * i as f64).collect();
         let system = Mat::from_fn(LEN, LEN, |i, j| matrix(i, j) + if i == j { barrier[i] } else { 0.0 });
         let factor = system.llt(Side::Lower).unwrap();
-        let ones = Mat::from_fn(LEN, 2, |i, l| if i / 3 == l { 1.0 } else { 0.0 });
+        let ones = Mat::from_fn(LEN, sums, |i, l| if i / 3 == l { 1.0 } else { 0.0 });
         let along = factor.solve(&ones);
         let newton = Newton { factor, barrier: barrier.clone(), matrix: ones.transpose() * &along, along };
         for (item, found) in newton.curvatures().into_iter().enumerate() {
-            // Stationarity and three equations; the barriers of the others hold them back.
+            // Stationarity, and the equations with d_i = 1; the barriers of the others hold them back.
             let of_item = |i: usize| if i == item { 0.0 } else { barrier[i] };
             let sides =
-                |i: usize, l: usize| if l < 2 { ones[(i, l)] } else { f64::from(u8::from(i == item)) };
-            let equations = Mat::from_fn(LEN + 3, LEN + 3, |i, j| match (i < LEN, j < LEN) {
+                |i: usize, l: usize| if l < sums { ones[(i, l)] } else { f64::from(u8::from(i == item)) };
+            let equations = Mat::from_fn(LEN + sums + 1, LEN + sums + 1, |i, j| match (i < LEN, j < LEN) {
                 (true, true) => curvature[(i, j)] + if i == j { of_item(i) } else { 0.0 },
                 (true, false) => sides(i, j - LEN),
                 (false, true) => sides(j, i - LEN),
                 (false, false) => 0.0,
             });
-            let right = Mat::from_fn(LEN + 3, 1, |i, _| if i == LEN + 2 { 1.0 } else { 0.0 });
+            let right = Mat::from_fn(LEN + sums + 1, 1, |i, _| if i == LEN + sums { 1.0 } else { 0.0 });
             let solved = equations.partial_piv_lu().solve(&right);
             // The multiplier of d_i = 1 is minus twice the least value.
-            approx::assert_abs_diff_eq!(found, -0.5 * solved[(LEN + 2, 0)], epsilon = 1e-12);
+            approx::assert_abs_diff_eq!(found, -0.5 * solved[(LEN + sums, 0)], epsilon = 1e-12);
         }
     }
 }

@@ -10,6 +10,7 @@ use super::{
     dense::DenseKernel,
     descent::Family,
     gamma::lower_product,
+    interior_point::is_over,
     relaxation::{Linearised, Majorant, Relaxation},
 };
 use crate::{
@@ -54,7 +55,9 @@ pub(super) struct Linx<'a> {
     roots: [Vec<f64>; 2],
     /// M.
     matrix: Mat<f64>,
+    /// w_i − ½ ln γ_i + ½ ln ν_i, and the sum of the sizes of its terms.
     linear: Vec<f64>,
+    terms: Vec<f64>,
 }
 
 /// The result of an evaluation.
@@ -82,7 +85,10 @@ impl AsRef<Linearised> for LinxPoint {
 impl<'a> Linx<'a> {
     /// The relaxation with these scales: ln γ_i of all items, then ln ν_i.
     pub(super) fn new(kernel: &'a DenseKernel, scales: &[f64]) -> Self {
+        /// Beyond it roots would not be normal numbers.
+        const MOST: f64 = 600.0;
         let size = kernel.matrix.nrows();
+        let scales: Vec<f64> = scales.iter().map(|scale| scale.clamp(-MOST, MOST)).collect();
         let (inner, outer) = scales.split_at(size);
         let roots = [
             inner.iter().map(|scale| (0.5 * scale).exp()).collect::<Vec<_>>(),
@@ -90,7 +96,8 @@ impl<'a> Linx<'a> {
         ];
         let matrix = Mat::from_fn(size, size, |i, j| roots[1][i] * kernel.matrix[(i, j)] * roots[0][j]);
         let linear = (0..size).map(|i| kernel.weights[i] - 0.5 * inner[i] + 0.5 * outer[i]).collect();
-        Self { kernel, roots, matrix, linear }
+        let terms = (0..size).map(|i| kernel.weights[i].abs() + inner[i].abs() + outer[i].abs()).collect();
+        Self { kernel, roots, matrix, linear, terms }
     }
 }
 
@@ -109,9 +116,9 @@ impl<'a> Family for Scaled<'a> {
         slopes(x, point)
     }
 
-    /// About as far as the scales that are best for N.
+    /// A first step goes about to the scales that are best for N.
     fn metric(x: &[f64]) -> Vec<f64> {
-        /// Of items that are all but decided.
+        /// The least x or 1 − x that counts.
         const LEAST: f64 = 0.1;
         let inverse = |x: f64| 2.0 / x.max(LEAST);
         x.iter().map(|&x| inverse(x)).chain(x.iter().map(|&x| inverse(1.0 - x))).collect()
@@ -178,7 +185,7 @@ impl Relaxation for Linx<'_> {
             let linear = self.linear[i];
             gained - lost
                 + linear
-                + 2.0 * (of_value(gained) + of_value(lost) + of_value(linear) + of_value(1.0))
+                + 2.0 * (of_value(gained) + of_value(lost) + of_value(self.terms[i]) + of_value(1.0))
         };
         let all: f64 = (0..size).map(kept).sum();
         let magnitude: f64 = (0..size).map(|i| kept(i).abs() + 1.0).sum();
@@ -219,7 +226,11 @@ pub(super) fn lower_times(lower: &Mat<f64>, matrix: &Mat<f64>) -> Mat<f64> {
 
 /// Scales that are equal for all items, for which the slope of f at the centre is zero; `None` for kernels that are too
 /// badly conditioned.
-pub(super) fn equal_scales(kernel: &DenseKernel, choices: &Choices) -> Option<Vec<f64>> {
+pub(super) fn equal_scales(
+    kernel: &DenseKernel,
+    choices: &Choices,
+    enough: &dyn Fn(f64, f64) -> bool,
+) -> Option<Vec<f64>> {
     /// The radius of the search for ln γ around a guess, and its steps.
     const FAR: f64 = 32.0;
     const HALVINGS: usize = 10;
@@ -230,6 +241,9 @@ pub(super) fn equal_scales(kernel: &DenseKernel, choices: &Choices) -> Option<Ve
     let (mut low, mut high) = (guess - FAR, guess + FAR);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
+        if is_over(enough) {
+            break;
+        }
         let point = Linx::new(kernel, &scales(middle)).at(&x).ok()?;
         // The bound is convex.
         let slope: f64 = slopes(&x, &point)[..size].iter().sum();

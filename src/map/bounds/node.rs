@@ -50,6 +50,16 @@ impl Method {
         methods
     }
 
+    /// Whether there is a finite parameter for each of so many items.
+    pub(crate) fn fits(&self, items: usize) -> bool {
+        let fits = |list: &Vec<f64>| list.len() == items && list.iter().all(|x| x.is_finite());
+        match self {
+            Method::Gamma => true,
+            Method::Shifted(scaling) | Method::Complement(scaling) => fits(scaling),
+            Method::Linx(scales) => scales.iter().all(fits),
+        }
+    }
+
     /// The parameters of items, in lists with one for every item.
     pub(crate) fn parameters(&mut self) -> &mut [Vec<f64>] {
         match self {
@@ -154,7 +164,8 @@ pub(crate) fn relax(
             let kernel = DenseKernel::of(problem);
             let known = [inner.as_slice(), outer].concat();
             // Linx squares the kernel, so a badly conditioned one has no bound.
-            let scales = if known.is_empty() { equal_scales(&kernel, &choices) } else { Some(known) };
+            let scales =
+                if known.is_empty() { equal_scales(&kernel, &choices, &enough) } else { Some(known) };
             let Some(scales) = scales else { return Ok(None) };
             let (scales, bounded) = descend(&Scaled(&kernel), &choices, &scales, start, descent, &enough)?;
             let (inner, outer) = scales.split_at(problem.len());

@@ -265,7 +265,7 @@ impl Design {
     }
 
     /// The efficiencies of a design that the bounds of a certificate prove: det(A_Sᵀ A_S)^(1/n) as a fraction of the largest
-    /// of any design of k distinct rows, and of any in which trials may be repeated. k / efficiency trials of the best
+    /// of any of these designs, and of any of k rows in which trials may be repeated, whatever the quota. k / efficiency trials of the best
     /// design would estimate as well.
     #[must_use]
     pub fn efficiency(&self, certificate: &Certificate, log_det: f64) -> [f64; 2] {

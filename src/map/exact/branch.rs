@@ -98,8 +98,10 @@ fn fix(state: &mut State<impl Problem>, relaxed: Relaxed, target: f64) -> f64 {
 
 /// Branches on the item that decides most: in, and out.
 fn split(state: &State<impl Problem>, bound: f64, branched: &mut Branched) {
-    let doubt = &state.doubt;
-    let doubtful = (0..state.problem.len()).reduce(|a, b| if doubt[b] > doubt[a] { b } else { a });
+    debug_assert_eq!(state.doubt.len(), state.problem.len());
+    let undecided = |item: usize| state.x[item] * (1.0 - state.x[item]);
+    let doubt = |item: usize| (state.doubt[item], undecided(item));
+    let doubtful = (0..state.problem.len()).reduce(|a, b| if doubt(b) > doubt(a) { b } else { a });
     let Some(item) = doubtful else {
         branched.children.push(state.node(bound));
         return;

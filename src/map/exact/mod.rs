@@ -32,7 +32,7 @@ const TOLERANCE: f64 = 1e-9;
 ///
 /// A node of the tree includes some items, off whose rows the others are projected (Schur), and excludes some. It is
 /// fathomed when its bound is not above the best set so far. Otherwise items are forced in or out whose opposite choice
-/// would lower the bound that far, and the node branches on the item that the relaxation is least decided about. The node
+/// would lower the bound that far, and the node branches on the item whose decision should lower the bound most. The node
 /// with the largest bound comes first, so the gap shrinks steadily, until open nodes take 1 GiB: the search goes deep then. The relaxation is the one of
 /// [`UpperBound`](crate::map::UpperBound) that is best at the root.
 ///
@@ -72,8 +72,8 @@ pub struct BranchAndBound {
 
 impl BranchAndBound {
     /// The search ends when it has proven that no set is better by more than this in ln det; 1e-9 by
-    /// default, and where rounding is more than that, 1e-9 for every item of a set. Larger tolerances save little: benchmarks
-    /// take as many nodes with 1e-6.
+    /// default. Without a tolerance of yours, a run also counts as optimal while rounding leaves a gap of at most 1e-9 for
+    /// every item of the set. Larger tolerances save little: benchmarks take as many nodes with 1e-6.
     ///
     /// # Errors
     /// [`Error::NotPositive`].
@@ -109,7 +109,8 @@ impl BranchAndBound {
         let above = candidates.ground.above()?;
         let bounded =
             above.as_ref().map_or_else(|| candidates.clone(), |above| model.candidates_below(above));
-        let tolerances = self.tolerances(candidates.counts.most);
+        let size = candidates.ground.included().len() + candidates.counts.most;
+        let tolerances = self.tolerances(size);
         root::Run::new(&candidates, &bounded, engine, tolerances, &clock).solve(search)
     }
 

@@ -250,7 +250,7 @@ impl<'c> Run<'c> {
         let all: Vec<_> = Method::all_for(problem).into_iter().map(|method| (method, None)).collect();
         let mut found = self.relaxed(root, problem, &all, STEPS[0])?;
         found.truncate(FINALISTS);
-        let tuned = found.iter().filter(|relaxed| !relaxed.method.clone().parameters().is_empty());
+        let tuned = found.iter().filter(|relaxed| relaxed.method != Method::Gamma);
         let tuned: Vec<_> = tuned.map(|relaxed| (relaxed.method.clone(), Some(relaxed.x.clone()))).collect();
         found.extend(self.relaxed(root, problem, &tuned, STEPS[1])?);
         let lower = |a: Relaxed, b: Relaxed| if b.upper_bound < a.upper_bound { b } else { a };

@@ -121,7 +121,6 @@ impl Search {
 impl Tree {
     fn is_sound(&self) -> bool {
         let items = self.places.len();
-        let parameters = self.method.clone().parameters().iter().all(|list| list.len() == items);
         let ascend = |items: &[u32]| items.is_sorted_by(|a, b| a < b);
         let below = |list: &[u32]| list.iter().all(|&item| (item as usize) < items);
         let is_node = |node: &SavedNode| {
@@ -131,7 +130,10 @@ impl Tree {
             below(&all) && ascend(&all) && ascend(&node.undecided) && numbers
         };
         let known = !self.fathomed.is_nan() && !self.left_out.is_nan() && self.done.is_finite();
-        parameters && known && self.places.is_sorted_by(|a, b| a < b) && self.open.iter().all(is_node)
+        self.method.fits(items)
+            && known
+            && self.places.is_sorted_by(|a, b| a < b)
+            && self.open.iter().all(is_node)
     }
 
     /// The items of the root.

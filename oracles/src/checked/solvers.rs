@@ -84,7 +84,7 @@ fn proof(examined: &mut Examined<'_>, found: &Solution) {
     let (best, optimum) = examined.minors.best(|set| examined.allows(set));
     let gap = found.gap().unwrap_or(f64::INFINITY);
     if found.termination == Termination::Optimal {
-        if !(gap <= TOLERANCE) {
+        if !(gap <= TOLERANCE * found.subset.len().max(1) as f64) {
             examined.report.fault(
                 Kind::Bound,
                 "branch and bound",

@@ -11,7 +11,7 @@ use partition_dpp::{
 use super::{Data, Examined, Kind, Refused, answers::rounding_of_det, log_floor};
 use crate::exact::set_of;
 
-/// What an optimal set may lack.
+/// What an optimal set may lack for every item.
 const TOLERANCE: f64 = 1e-9;
 
 pub fn solve(examined: &mut Examined<'_>, model: &impl Objective) {

@@ -99,15 +99,14 @@ fn covariance(stations: usize) -> Kernel {
 fn network(stations: usize, sizes: &[usize]) {
     const LIMIT: Duration = Duration::from_secs(300);
     let kernel = covariance(stations);
-    println!("  s          log det  gap at the root      gap   nodes  seconds");
+    println!("  s          log det      gap   nodes  seconds");
     let (mut proven, mut asked, mut seconds) = (0, 0, 0.0);
     for size in (2..stations).filter(|size| sizes.is_empty() || sizes.contains(size)) {
         let model = KDpp::new(kernel.features(), size).unwrap();
         let engine = Engine::cpu().watched(&Watch::default().within(LIMIT));
         let (solution, time) = timed(|| BranchAndBound::default().solve(&model, &engine).unwrap());
-        let root = UpperBound::default().certify(&model, &Engine::cpu()).unwrap().upper_bound;
         let (log_det, gap, nodes) = (solution.log_det, solution.gap().unwrap(), solution.stats.nodes);
-        println!("{size:3} {log_det:16.9} {:16.4} {gap:8.1e} {nodes:7} {time:8.2}", root - log_det);
+        println!("{size:3} {log_det:16.9} {gap:8.1e} {nodes:7} {time:8.2}");
         proven += usize::from(solution.termination == Termination::Optimal);
         (asked, seconds) = (asked + 1, seconds + time);
     }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use partition_dpp::{
-    Engine, Sets, Subset,
+    Engine, Subset,
     engine::{Job, Task},
     map::{self, BranchAndBound, Certificate, Solver},
 };
@@ -14,7 +14,6 @@ use crate::{
     errors::{OrRaise, refused},
     features,
     interruptible::interruptible,
-    labels,
     models::{Given, parts_of},
     numbers, ordered, rows,
     solution::Solution,
@@ -42,15 +41,10 @@ impl Design {
         include: Option<Bound<'_, PyAny>>,
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (partition, sets) = match (labels, quota, k) {
-            (Some(labels), Some(quota), k) => {
-                let partition = labels::partition(labels)?;
-                let quota = ordered::quota(labels, &partition, quota, k)?;
-                (Some(partition.clone()), Sets::Quota(partition, quota))
-            }
-            (None, None, Some(k)) => (None, Sets::OfSize(k)),
-            _ => return Err(refused("a design takes either labels with a quota, or k alone")),
-        };
+        if labels.is_some() != quota.is_some() || quota.is_none() && k.is_none() {
+            return Err(refused("a design takes either labels with a quota, or k alone"));
+        }
+        let (partition, sets) = ordered::sets(labels, quota, k)?;
         let rows = features::of(&features)?;
         let py = features.py();
         let given = Given { rows: features, ridge: None, scores: None, diversity: None, include, exclude };

@@ -13,7 +13,6 @@ use crate::{
     errors::{OrRaise, refused},
     features,
     interruptible::interruptible,
-    labels,
     models::{Given, Scored, parts_of},
     numbers, ordered, rows,
     solution::Solution,
@@ -62,16 +61,7 @@ impl KernelModel {
         include: Option<Bound<'_, PyAny>>,
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let partition = labels.map(labels::partition).transpose()?;
-        let sets = match (labels.zip(partition.as_ref()), quota, k) {
-            (Some((labels, partition)), Some(quota), k) => {
-                let quota = ordered::quota(labels, partition, quota, k)?;
-                Sets::Quota(partition.clone(), quota)
-            }
-            (None, Some(_), _) => return Err(refused("a quota needs labels, the part of each item")),
-            (_, None, Some(k)) => Sets::OfSize(k),
-            (_, None, None) => Sets::OfAnySize,
-        };
+        let (partition, sets) = ordered::sets(labels, quota, k)?;
         let comparison = match &*similarity.map_or_else(|| "rbf".into(), numbers::word) {
             "rbf" => Comparison::Rbf(bandwidth.map_or(Bandwidth::Median, Bandwidth::Exactly)),
             "dot" if bandwidth.is_none() => Comparison::Dot,

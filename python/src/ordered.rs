@@ -1,10 +1,11 @@
 //! Labels that have an order of their own.
 
+use partition_dpp::Sets;
 use pyo3::{prelude::*, types::PyString};
 
 use crate::{
     errors::refused,
-    labels::{Partition, name_of},
+    labels::{self, Partition, name_of},
     quota::{self, Quota},
 };
 
@@ -34,6 +35,24 @@ pub(crate) fn quota(
         }
     }
     quota::resolve(partition, quota, k)
+}
+
+/// The parts of labels, if there are any, and the sets that a quota or a size allows.
+pub(crate) fn sets(
+    labels: Option<&Bound<'_, PyAny>>,
+    quota: Option<&Bound<'_, PyAny>>,
+    k: Option<usize>,
+) -> PyResult<(Option<partition_dpp::Partition>, Sets)> {
+    let partition = labels.map(labels::partition).transpose()?;
+    let sets = match (labels.zip(partition.as_ref()), quota, k) {
+        (Some((labels, partition)), Some(quota), k) => {
+            Sets::Quota(partition.clone(), self::quota(labels, partition, quota, k)?)
+        }
+        (None, Some(_), _) => return Err(refused("a quota needs labels, the part of each item")),
+        (_, None, Some(k)) => Sets::OfSize(k),
+        (_, None, None) => Sets::OfAnySize,
+    };
+    Ok((partition, sets))
 }
 
 /// The categories of ordered labels: of pandas, of an enumeration of polars, or of a dictionary of Arrow.

@@ -161,7 +161,8 @@ pub enum Termination {
     LocallyOptimal,
     /// No set that the model allows is better by more than the solver's tolerance in ln det, 10⁻⁹ unless
     /// [`BranchAndBound::with_tolerance`] sets another: the upper bound, which includes all rounding, is within it of
-    /// the exact ln det of the set; without a tolerance of yours, rounding may add up to 10⁻⁹ for every item of the set. What is proven is [`Solution::gap`]; sets that are better by less may exist.
+    /// the exact ln det of the set; without a tolerance of yours, rounding may add up to 10⁻⁹ for every item of the set.
+    /// What is proven is [`Solution::gap`]; sets that are better by less may exist.
     Optimal,
     /// The search ended like an optimal one, but rounding keeps the upper bound further from the set than the tolerance:
     /// no set is better by more than [`Solution::gap`].

@@ -48,8 +48,14 @@ type Point<F> = <<F as Family>::Member as Relaxation>::Point;
 /// A bound, and its ψ.
 struct Tuned<F: Family + ?Sized> {
     parameters: Vec<f64>,
+    member: F::Member,
     bounded: Bounded<Point<F>>,
-    slope: Vec<f64>,
+}
+
+impl<F: Family> Tuned<F> {
+    fn slope(&self) -> Vec<f64> {
+        F::slope(&self.member, &self.bounded.x, &self.bounded.point)
+    }
 }
 
 /// Minimises the bound over ψ from a given ψ; returns the best ψ and its bound.
@@ -71,19 +77,22 @@ pub(super) fn descend<F: Family>(
     let evaluate = |parameters: Vec<f64>, start: Option<Vec<f64>>| -> Result<Tuned<F>> {
         let member = family.member(&parameters)?;
         let bounded = maximise(&member, choices, start, enough)?;
-        let slope = F::slope(&member, &bounded.x, &bounded.point);
-        Ok(Tuned { parameters, bounded, slope })
+        Ok(Tuned { parameters, member, bounded })
     };
     let mut best = evaluate(parameters.to_vec(), start)?;
-    let mut metric = Metric::new(&F::metric(&best.bounded.x));
+    let is_done = |best: &Tuned<F>| best.bounded.upper_bound < descent.target || is_over(enough);
+    if descent.steps == 0 || is_done(&best) {
+        return Ok((best.parameters, best.bounded));
+    }
+    let (mut slope, mut metric) = (best.slope(), Metric::new(&F::metric(&best.bounded.x)));
     let mut steps = best.bounded.steps;
     let (mut length, mut meagre) = (1.0, 0);
     let mut lowest: Option<Tuned<F>> = None;
     for _ in 0..descent.steps {
-        if best.bounded.upper_bound < descent.target || is_over(enough) {
+        if is_done(&best) {
             break;
         }
-        let direction = metric.direction(&best.slope);
+        let direction = metric.direction(&slope);
         let moved: Vec<f64> =
             best.parameters.iter().zip(&direction).map(|(psi, d)| psi + length * d).collect();
         let other = match evaluate(moved, Some(best.bounded.x.clone())) {
@@ -101,10 +110,15 @@ pub(super) fn descend<F: Family>(
             }
             continue;
         };
+        if proves(&other) {
+            best = other;
+            break;
+        }
         let difference =
             |new: &[f64], old: &[f64]| new.iter().zip(old).map(|(a, b)| a - b).collect::<Vec<f64>>();
-        let change = difference(&other.slope, &best.slope);
-        metric.update(&difference(&other.parameters, &best.parameters), &change);
+        let new_slope = other.slope();
+        metric.update(&difference(&other.parameters, &best.parameters), &difference(&new_slope, &slope));
+        slope = new_slope;
         let is_meagre =
             best.bounded.maximum - other.bounded.maximum < descent.least_gain(best.bounded.maximum);
         // Where rows have their best scales, the bound may be below the relaxation's maximum, and rise while that falls.

@@ -33,8 +33,8 @@ pub(super) struct Bounded<P> {
     pub(super) maximum: f64,
     pub(super) x: Vec<f64>,
     pub(super) point: P,
-    /// −½ ∂²f/∂x_i² at the last step, where all other entries follow x_i as far as their barriers let them; 1 without a step.
-    pub(super) curvatures: Vec<f64>,
+    /// The last step, if there was one.
+    newton: Option<Newton>,
     /// The proof of the bound.
     pub(super) majorant: Majorant,
     pub(super) steps: u64,
@@ -43,7 +43,8 @@ pub(super) struct Bounded<P> {
 impl<P> Bounded<P> {
     /// How far the bound should fall if an item is decided: the geometric mean of both choices, for a parabola in x_i.
     pub(super) fn doubts(&self) -> Vec<f64> {
-        self.x.iter().zip(&self.curvatures).map(|(x, curvature)| curvature * x * (1.0 - x)).collect()
+        let curvatures = self.newton.as_ref().map_or_else(|| vec![1.0; self.x.len()], Newton::curvatures);
+        self.x.iter().zip(curvatures).map(|(x, curvature)| curvature * x * (1.0 - x)).collect()
     }
 }
 
@@ -59,6 +60,7 @@ struct Iterate {
 }
 
 /// The equations of a Newton step, solved.
+#[derive(Clone, Debug)]
 struct Newton {
     factor: Llt<f64>,
     /// What the barriers of x ≥ 0 and x ≤ 1 add to the diagonal.
@@ -70,7 +72,8 @@ struct Newton {
 }
 
 impl Newton {
-    /// By Schur's complement: the inverse of a diagonal entry of the inverse, on the equations, less the barrier of that entry.
+    /// −½ ∂²f/∂x_i², where all other entries follow x_i as far as their barriers let them. By Schur's complement: the inverse of a
+    /// diagonal entry of the inverse, on the equations, less the barrier of that entry.
     fn curvatures(&self) -> Vec<f64> {
         let (root, lu) = (inverse_of_lower(self.factor.L()), self.matrix.partial_piv_lu());
         let turned = lu.solve(self.along.transpose());
@@ -129,8 +132,7 @@ pub(super) fn maximise<R: Relaxation>(
         if better {
             let x = x.unwrap_or_else(|| iterate.x.clone());
             let steps = steps as u64 + 1;
-            let curvatures = Vec::new();
-            best = Some(Bounded { upper_bound: bound, maximum, x, point, curvatures, majorant, steps });
+            best = Some(Bounded { upper_bound: bound, maximum, x, point, newton: None, majorant, steps });
         } else if let Some(best) = &mut best {
             best.steps = steps as u64 + 1;
         }
@@ -142,10 +144,7 @@ pub(super) fn maximise<R: Relaxation>(
         bound = majorant.maximum(choices);
     }
     match best {
-        Some(best) => {
-            let curvatures = newton.map_or_else(|| vec![1.0; best.x.len()], |newton| newton.curvatures());
-            Ok(Bounded { maximum, curvatures, ..best })
-        }
+        Some(best) => Ok(Bounded { maximum, newton, ..best }),
         None => unreachable!("the first point counts"),
     }
 }

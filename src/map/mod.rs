@@ -203,8 +203,8 @@ pub struct Stats {
     pub repairs: usize,
     /// Swaps of one item.
     pub swaps: u64,
-    /// Swaps of two items at once.
-    pub double_swaps: u64,
+    /// Exchanges of one item each of two or three parts.
+    pub exchanges: u64,
     /// Neighbouring sets compared, or evaluations of a relaxation.
     pub evaluations: u64,
     /// Starts after the first.

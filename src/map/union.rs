@@ -59,7 +59,7 @@ fn sum(mut all: Stats, part: &Stats) -> Stats {
     all.gains.extend(&part.gains);
     all.repairs += part.repairs;
     all.swaps += part.swaps;
-    all.double_swaps += part.double_swaps;
+    all.exchanges += part.exchanges;
     all.evaluations += part.evaluations;
     all.restarts += part.restarts;
     all.iterations += part.iterations;

@@ -103,7 +103,7 @@ fn two_parts_escape_where_one_is_trapped() {
     assert!(best_gain(&rows_of(&features), &[0, 2], &neighbours(&[0, 2], &labels)) < 0.0, "not a trap");
     let solution = solve_quota(&features, &labels, &[1, 1], LocalSearch::default());
     assert_eq!(solution.subset.as_slice(), [1, 3]);
-    assert_eq!((solution.stats.swaps, solution.stats.double_swaps), (0, 1));
+    assert_eq!((solution.stats.swaps, solution.stats.exchanges), (0, 1));
     assert_abs_diff_eq!(solution.log_det, 2.0 * 1.69_f64.ln(), epsilon = 1e-12);
 }
 
@@ -121,7 +121,7 @@ fn two_parts_escape_among_many_items() {
     assert_eq!(greedy_quota(&features, &labels, &[1, 1]).subset.as_slice(), [7, 20_001]);
     let solution = solve_quota(&features, &labels, &[1, 1], LocalSearch::default());
     assert_eq!(solution.subset.as_slice(), [20_000, 39_998]);
-    assert_eq!((solution.stats.swaps, solution.stats.double_swaps), (0, 1));
+    assert_eq!((solution.stats.swaps, solution.stats.exchanges), (0, 1));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn two_parts_escape_beside_an_included_item() {
     let problem = Problem::new(rows_of(&features), labels.to_vec(), Constraint::Quota(vec![1, 2]));
     let best = Problem { include: vec![4], ..problem }.optimum();
     assert_abs_diff_eq!(solution.log_det, best, epsilon = 1e-12);
-    assert_eq!((solution.stats.swaps, solution.stats.double_swaps), (0, 1));
+    assert_eq!((solution.stats.swaps, solution.stats.exchanges), (0, 1));
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn describe(question: &Question<'_>, found: &Found) -> String {
 /// The solver's counts that are not zero.
 fn work(stats: &Stats) -> String {
     let counts = [
-        (stats.swaps + stats.double_swaps, "swap"),
+        (stats.swaps + stats.exchanges, "swap"),
         (stats.restarts, "restart"),
         (stats.nodes, "node"),
         (stats.iterations, "iteration"),

@@ -99,8 +99,7 @@ impl BranchAndBound {
         search: &mut Search,
     ) -> Result<Solution> {
         let (engine, watch) = engine.apart();
-        if search.is_new() && model.candidates().members() > root::MOST_SWAPPED {
-            // The swaps of small problems are not for many items.
+        if search.is_new() {
             let quiet = engine.watched(&watch.without_reports());
             search.keep(&LocalSearch::default().solve(model, &quiet)?.subset);
         }

@@ -4,8 +4,8 @@ use super::{
     SearchSpace,
     ahead::{Replayed, Stride, replay},
     chosen::Chosen,
+    exchange,
     swap::MadeSwap,
-    two_parts,
 };
 use crate::{
     Result,
@@ -136,15 +136,15 @@ fn ascend(
     Ok((Some(chosen.places()), None))
 }
 
-/// Where no swap improves a set whose numbers are fresh: the set after the best exchange of two parts, if one does.
+/// Where no swap improves a set whose numbers are fresh: the set after the best exchange of two or three parts, if one does.
 fn conclude(
     space: &SearchSpace<'_>,
     chosen: &Chosen<'_>,
     clock: &Clock,
     stats: &mut Stats,
 ) -> Result<(Option<Vec<Place>>, Option<Termination>)> {
-    let places = two_parts::best_double_swap(space, chosen, clock, stats)?;
-    stats.double_swaps += u64::from(places.is_some());
+    let places = exchange::best_exchange(space, chosen, clock, stats)?;
+    stats.exchanges += u64::from(places.is_some());
     Ok((places, clock.ended()))
 }
 

@@ -3,11 +3,12 @@
 mod ahead;
 mod chosen;
 mod climb;
+mod entering;
+mod exchange;
 mod guarantee;
 mod rows;
 mod starts;
 mod swap;
-mod two_parts;
 
 use std::{
     collections::HashSet,
@@ -29,10 +30,10 @@ use crate::{
 /// M = (K_S)⁻¹,   C = M K_{S,·},   d_j = ‖a_j − π_S(a_j)‖²
 /// ```
 ///
-/// Every step compares all pairs i ∈ S, j ∉ S and makes the best swap. Under a quota i and j are of one part; under
-/// ranges of any two parts whose counts allow it. If no such swap improves the set, one item each of two parts is
-/// swapped at once. A set that may have several sizes ([`Dpp`](crate::Dpp), ranges without a total) may also gain or
-/// lose an item, if that improves it most. Ties go to the first entering item.
+/// Every step compares all pairs i ∈ S, j ∉ S and makes the best swap. Under a quota, i and j belong to one part; under
+/// ranges, to any two parts whose counts allow it. If no such swap improves the set, one item each of two parts is
+/// exchanged at once, or else of three parts. A set that may have several sizes ([`Dpp`](crate::Dpp), ranges without a
+/// total) may also gain or lose an item, if that improves it most. Ties go to the first entering item.
 ///
 /// [`with_restarts`](Self::with_restarts) climbs from other sets too. The result is the best set found, never worse than
 /// the greedy one if there was time for that. If the greedy algorithm ends short of the quota, its set is returned.
@@ -45,8 +46,10 @@ use crate::{
 ///
 /// # Cost
 /// That of greedy, 2mn² operations per start, and 4mn + 7mκ_l per swap: A is read once, and a table of κ_l coefficients
-/// per item (8 bytes each) is read and written once. A GPU makes up to 64 swaps under fixed counts on its own. Under ranges there are up to k coefficients, and items that are
-/// added, removed, or swapped between parts cost as much as a start.
+/// per item (8 bytes each) is read and written once. A GPU makes up to 64 swaps under fixed counts on its own. Under
+/// ranges there are up to k coefficients, and items that are added, removed, or swapped between parts cost as much as a
+/// start. Exchanges cost 2mnk and 7mk² operations, once per climb and exchange; those of three parts are skipped if 2mnk
+/// exceeds 2³².
 ///
 /// # Numerics
 /// Gains are updated from swap to swap and recomputed from the data after 64 swaps, when they drift, and before the
@@ -69,7 +72,8 @@ use crate::{
 ///
 /// # Source
 /// Kathuria and Deshpande (2016), theorem 4.1; restarts from kicked sets: Lourenço, Martin and Stützle, *Iterated
-/// local search* (2003).
+/// local search* (2003); exchange cycles: Brown, Laddha, Pittu, Singh and Tetali, *Determinant maximization via matroid
+/// intersection algorithms* (2022).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalSearch {
     pub(super) epsilon: f64,

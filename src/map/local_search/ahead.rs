@@ -16,7 +16,7 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stride(usize);
 
-/// Swaps asked for at first, and how many times more after they were made.
+/// The first number of swaps, and the factor by which it grows after they were made.
 const FIRST: usize = 8;
 
 impl Default for Stride {
@@ -53,8 +53,8 @@ pub(super) enum Replayed {
 }
 
 impl Chosen<'_> {
-    /// The next swaps under fixed counts, at most so many, if the engine makes them on its own. A single one is not worth
-    /// what goes to the device.
+    /// The next swaps under fixed counts, at most `most`, if the engine makes them by itself. A single swap is not worth
+    /// the transfer to the device.
     pub(super) fn swaps_ahead(&mut self, made: Option<&MadeSwap>, most: usize) -> Result<Option<SwapsAhead>> {
         let counts = &self.space.candidates.counts;
         if most < 2 || !counts.is_fixed() {

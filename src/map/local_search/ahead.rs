@@ -11,8 +11,8 @@ use crate::{
     map::{Place, Stats},
 };
 
-/// How many swaps the engine is asked for. Those asked for in vain cost little, but not nothing: a climb from a good
-/// start ends soon, and one that has come far goes on.
+/// The number of swaps to request from the engine. Requested swaps that are not made cost little, but not nothing: a
+/// climb from a good start ends soon, and one that has come far continues.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stride(usize);
 
@@ -26,7 +26,7 @@ impl Default for Stride {
 }
 
 impl Stride {
-    /// So many of `left`.
+    /// The number of swaps to ask for, at most `left`.
     pub(super) fn of(self, left: usize) -> usize {
         self.0.min(left)
     }
@@ -42,9 +42,9 @@ impl Stride {
     }
 }
 
-/// What has become of swaps of the engine.
+/// The outcome of the engine's swaps.
 pub(super) enum Replayed {
-    /// So many were made; the table does not take the last one into account, if there is one.
+    /// The number of swaps made; the table does not account for the last one yet.
     On { swaps: usize, last: Option<MadeSwap> },
     /// The numbers of this set are to be recomputed.
     Reached(Vec<Place>),

@@ -22,7 +22,8 @@ pub(super) struct Offer {
     pub(super) leaving: Option<(usize, usize)>,
     /// Its column.
     pub(super) column: usize,
-    /// s / s' for the scales of the groups of the leaving and the entering item: makes ratios those of the given rows.
+    /// s / s' for the scales of the groups of the leaving and the entering item: turns ratios into ratios of the given
+    /// rows.
     pub(super) factor: f64,
 }
 
@@ -34,7 +35,7 @@ pub(super) struct Chosen<'c> {
     pub(super) slots: Vec<Vec<usize>>,
     /// The first column of each group; included items come first.
     pub(super) first: Vec<usize>,
-    /// What an entering item of each group may replace: items of the group, items of other groups, nothing.
+    /// Offers for an entering item of each group: it may replace items of the group, items of other groups, or nothing.
     pub(super) offers: Vec<Vec<Offer>>,
     /// The included rows, the chosen rows of each group, and a column of zeros if items may be added.
     pub(super) rows: Mat<f64>,
@@ -145,7 +146,7 @@ impl<'c> Chosen<'c> {
         dot(dual, dual)
     }
 
-    /// The best swap of every group; its slot is that of an offer.
+    /// The best swap of every group; its slot is the number of an offer.
     pub(super) fn best_swaps(&mut self, made: Option<&MadeSwap>) -> Result<Vec<Option<BestSwap>>> {
         let weights = self.weights();
         let update = made.map(MadeSwap::update);
@@ -164,7 +165,7 @@ impl<'c> Chosen<'c> {
     }
 }
 
-/// What an item that enters a group may replace; the last column stands for additions.
+/// Returns the offers for an item that enters a group; the last column stands for additions.
 fn offers_to(
     group: usize,
     space: &SearchSpace<'_>,
@@ -189,7 +190,7 @@ fn offers_to(
     offers
 }
 
-/// The dual vectors of what an entering item may replace.
+/// The dual vectors of the items that an entering item may replace.
 fn offered_duals(offers: &[Offer], duals: MatRef<'_, f64>) -> Mat<f64> {
     Mat::from_fn(duals.nrows(), offers.len(), |j, at| offers[at].factor * duals[(j, offers[at].column)])
 }

@@ -18,7 +18,7 @@ pub(super) const REFRESH: usize = 64;
 /// Numbers are recomputed when the gains by the table and by the rows differ by this fraction.
 pub(super) const DRIFT: f64 = 1e-8;
 
-/// Where a climb ended.
+/// The end of a climb.
 #[derive(Clone, Debug)]
 pub(in crate::map) struct Climb {
     pub(in crate::map) places: Vec<Place>,
@@ -84,8 +84,8 @@ pub(in crate::map) fn climb(
     }
 }
 
-/// Makes up to `patience` swaps from fresh numbers, as many at a time as the stride says where the engine can: returns the
-/// set reached, `None` without a swap, and the clock's reason if it ended the climb.
+/// Makes up to `patience` swaps from fresh numbers, as many at a time as the stride and the engine allow. Returns
+/// the set reached, `None` without a swap, and the clock's reason if it ended the climb.
 fn ascend(
     space: &SearchSpace<'_>,
     mut chosen: Chosen<'_>,
@@ -136,7 +136,7 @@ fn ascend(
     Ok((Some(chosen.places()), None))
 }
 
-/// Where no swap improves a set whose numbers are fresh: the set after the best exchange of two or three parts, if one does.
+/// Returns the set after the best exchange of two or three parts, for a set with fresh numbers that no swap improves.
 fn conclude(
     space: &SearchSpace<'_>,
     chosen: &Chosen<'_>,

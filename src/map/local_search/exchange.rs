@@ -134,7 +134,7 @@ pub(super) struct Compared<'a> {
     coefficients: Vec<f64>,
     /// d, −∞ for chosen items.
     pub(super) residuals: Vec<f64>,
-    /// Where the items of every group begin, and the number of all.
+    /// The first item of every group, and the number of all items.
     pub(super) starts: Vec<usize>,
     /// The number of chosen items, k.
     slots: usize,
@@ -218,7 +218,7 @@ impl<'a> Compared<'a> {
     fn cycles(&self, slots: &[(usize, usize)]) -> Vec<Slots<3>> {
         let strongest = self.strongest();
         let column = |(group, slot): (usize, usize)| self.chosen.column(group, slot) - self.chosen.first[0];
-        // The weight of a step: an item of the part of `from` takes the place of `to` in the span.
+        // The weight of a step: an item from the part of `from` takes the place of `to` in the span.
         let step = |from: usize, to: usize| strongest[slots[from].0][column(slots[to])];
         let others = |at: usize| (0..slots.len()).filter(move |&other| slots[other].0 != slots[at].0);
         let mut edges: Vec<(usize, usize)> =
@@ -268,7 +268,7 @@ mod tests {
     /// The parts, and the items of each.
     const PARTS: [usize; 2] = [5, 4];
 
-    /// Returns the best set that differs from `set` in so many parts, by enumeration.
+    /// Returns the largest ln det of sets that differ from `set` in `moved` parts, by enumeration.
     fn enumerated(space: &SearchSpace<'_>, set: &[Place], moved: usize) -> f64 {
         let [parts, members] = PARTS;
         let mut best = f64::NEG_INFINITY;

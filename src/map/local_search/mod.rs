@@ -45,7 +45,7 @@ use crate::{
 /// n; its proof sums over the items, so it is m here.)
 ///
 /// # Cost
-/// That of greedy, 2mn² operations per start, and 4mn + 7mκ_l per swap: A is read once, and a table of κ_l coefficients
+/// 2mn² operations per start, as for greedy, and 4mn + 7mκ_l per swap: A is read once, and a table of κ_l coefficients
 /// per item (8 bytes each) is read and written once. A GPU makes up to 64 swaps under fixed counts on its own. Under
 /// ranges there are up to k coefficients, and items that are added, removed, or swapped between parts cost as much as a
 /// start. Exchanges cost 2mnk and 7mk² operations, once per climb and exchange; those of three parts are skipped if 2mnk
@@ -177,7 +177,7 @@ impl<M: Objective> Solver<M> for LocalSearch {
     /// cut short; [`Restarts::UntilTimeLimit`] does not count as cut short.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for an ε that is not positive; [`Error::Eigen`]; those of the engine.
+    /// [`Error::NotPositive`] for an ε that is not positive; [`Error::Eigen`]; engine errors.
     fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
         let (engine, watch) = engine.apart();
         if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
@@ -232,7 +232,7 @@ impl Known {
 /// Sets whose ln det agree to this relative accuracy are equally good.
 const ROUNDING: f64 = 1e-12;
 
-/// The sets that climbs move through, and what counts as an improvement.
+/// The sets that climbs move through, and the test for an improvement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchSpace<'c> {
     pub(super) candidates: &'c Candidates<'c>,
@@ -253,7 +253,7 @@ impl SearchSpace<'_> {
         self.epsilon / self.candidates.counts.most.max(1) as f64
     }
 
-    /// How many items of every group a set can leave out.
+    /// The number of items of every group that a set can leave out.
     fn spare(&self) -> Vec<usize> {
         let counts = &self.candidates.counts;
         let spare = |(l, group): (usize, &crate::model::FreeItems)| {

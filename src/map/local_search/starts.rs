@@ -1,4 +1,4 @@
-//! Where climbs start: the greedy set, kicks of the best set, and greedy completions of random items.
+//! Starts of climbs: the greedy set, kicks of the best set, and greedy completions of random items.
 
 use rand::{RngExt, SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -82,7 +82,7 @@ pub(super) fn restart(
     Ok(whole.then_some(picked.places))
 }
 
-/// A set without a few random items, and those of them that must not return.
+/// Removes a few random items from a set; also returns the ones that must not return.
 fn kick(space: &SearchSpace<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<Place>, Vec<Place>) {
     let mut spare = space.spare();
     let mut movable: Vec<usize> = (0..best.len()).filter(|&at| spare[best[at].group] > 0).collect();
@@ -102,7 +102,7 @@ fn kick(space: &SearchSpace<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<P
     (left, movable.iter().filter_map(bar).collect())
 }
 
-/// Random independent items that some allowed set contains, as far as counts tell.
+/// Random independent items that some allowed set contains, judged by the counts alone.
 fn scatter(space: &SearchSpace<'_>, rng: &mut ChaCha8Rng) -> Vec<Place> {
     let candidates = space.candidates;
     let of_group = |(group, &count): (usize, &usize)| std::iter::repeat_n(group, count);

@@ -53,7 +53,7 @@ impl Chosen<'_> {
         dot(&residual, &residual) * self.addition_weight(group)
     }
 
-    /// Computes what a swap would change, from the entering row and W; the ratio is that of scaled rows.
+    /// Computes what a swap would change, from the entering row and W; the ratio is for scaled rows.
     ///
     /// ```text
     /// r = b_j − π_S(b_j),   ρ = M_ii ‖r‖² + C_ij²,   w' = (M_ii r + C_ij w_i) / ρ
@@ -150,7 +150,7 @@ mod tests {
         map::{Objective, Place, local_search::SearchSpace},
     };
 
-    /// Compares updated numbers with those of the same sets built from the data.
+    /// Compares updated numbers with the numbers of the same sets built from the data.
     #[test]
     fn updated_numbers_are_those_of_the_data() {
         let (items, dims, k) = (60, 12, 8);

@@ -1,4 +1,4 @@
-//! Core-sets of shards against choosing from everything: what is lost, and what it takes; `cargo bench --bench core_sets`.
+//! Core-sets of shards compared with choosing from all items: the loss and the time; `cargo bench --bench core_sets`.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -21,7 +21,7 @@ fn main() {
     threads(2).install(compare);
 }
 
-/// ln det and seconds by both ways.
+/// Prints ln det and seconds for both ways.
 fn compare() {
     let values = common::features(ITEMS, DIMS);
     let labels = common::labels(ITEMS, PARTS);

@@ -1,4 +1,4 @@
-//! How long after its time limit long work returns, and what clusters cost; `cargo bench --bench deadlines`.
+//! How long after its time limit long work returns, and the cost of clusters; `cargo bench --bench deadlines`.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -17,7 +17,7 @@ use partition_dpp::{
 const CLUSTERS: usize = 8;
 const DIMS: usize = 64;
 
-/// Unit rows around eight centres.
+/// Returns unit rows around eight centres.
 fn clusters(items: usize, noise: f64) -> Features {
     let centres = gaussian(CLUSTERS, DIMS);
     let mut values = gaussian(items, DIMS);
@@ -29,7 +29,7 @@ fn clusters(items: usize, noise: f64) -> Features {
     rows(values, DIMS).with_unit_rows().unwrap()
 }
 
-/// Up to four of each cluster, twelve in all.
+/// Adds a quota of up to four items per cluster and twelve in total.
 fn under_quota(features: Features) -> (Features, Partition, Quota) {
     let (features, partition) = of_parts(features, CLUSTERS);
     let quota = Quota::new(&partition, vec![..=4; CLUSTERS]).unwrap().with_total(12).unwrap();
@@ -41,7 +41,7 @@ fn dpp(features: Features) -> PartitionDpp {
     PartitionDpp::new(&features, &partition, &quota).unwrap()
 }
 
-/// Prints how long `work` under a watch takes past this limit, at the worst of three runs.
+/// Prints how long `work` takes under a watch with this time limit, in the worst of three runs.
 fn late<A>(what: &str, limit: Duration, work: impl Fn(&Watch) -> A) {
     let run = |_| timed(|| drop(work(&Watch::default().within(limit)))).1;
     let worst = (0..3).map(run).fold(0.0, f64::max);
@@ -111,7 +111,7 @@ fn models(limit: Duration) {
     late("softmax, 400 000 × 64", limit, |watch| Softmax::default().solve(&any, &under(watch)).unwrap());
 }
 
-/// Twelve of two hundred items of a catalogue in clusters, for many requests.
+/// Measures slates of twelve of two hundred clustered candidates, for many requests.
 fn slates(limit: Duration) {
     let (features, partition, quota) = under_quota(clusters(20_000, 0.05));
     let slates = Slates::new(&features, &partition, &quota).unwrap();

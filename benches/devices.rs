@@ -1,8 +1,8 @@
 //! Draws and slates in batches, on the CPU and on a GPU; `cargo bench --bench devices`.
 //!
-//! Every line is one engine on one problem: the CPU, by the bound that a device takes and by the one that it chooses itself, and a
-//! device in either precision, once its shaders are compiled and its tables are there. Without a device with f64 there is
-//! nothing to compare.
+//! Each line is one engine on one problem. The CPU runs with the bound that a device uses and with the bound that it
+//! chooses itself. A device runs in either precision, after its shaders are compiled and its tables are uploaded.
+//! Without a device that supports f64 there is nothing to compare.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -27,7 +27,7 @@ use partition_dpp::{
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::index};
 
-/// Runs of which the fastest counts.
+/// The number of runs. The fastest one counts.
 const RUNS: usize = 3;
 
 fn fastest<T>(work: impl Fn() -> T) -> (T, f64) {
@@ -89,7 +89,7 @@ fn estimated(items: usize, dims: usize, quota: &[usize], count: u64, gpus: &[(&s
     }
 }
 
-/// 12 of so many of the items, at most four of each of eight categories.
+/// Measures slates of 12 of `count` candidates, with at most four from each of eight categories.
 fn slates(items: usize, dims: usize, count: usize, requests: usize, gpus: &[(&str, Gpu)]) {
     let (features, partition) = common::of_parts(rows(clustered(items, dims, 8), dims), 8);
     let quota = Quota::new(&partition, vec![CountRange::from(0..=4); 8]).unwrap().with_total(12).unwrap();

@@ -1,4 +1,4 @@
-//! Weighted draws; `cargo bench --bench estimated`. Rates are of one thread.
+//! Weighted draws; `cargo bench --bench estimated`. Rates are for one thread.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -13,7 +13,7 @@ use partition_dpp::{
 
 struct Case {
     name: &'static str,
-    /// Effective draws a second.
+    /// Effective draws per second.
     wanted: &'static str,
     features: Features,
     partition: Partition,

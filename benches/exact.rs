@@ -1,6 +1,10 @@
-//! Proven optima: C63 at all 61 sizes, networks like it of any number of stations, the paper's synthetic regime at k = 4, and
-//! bounds of many items; `cargo bench --bench exact`, or some sizes: `cargo bench --bench exact -- 5 10 20 50`, and
-//! of a network, with five minutes for each: `cargo bench --bench exact -- stations=90`, `… -- stations=124 40 60 80`.
+//! Proven optima, and bounds for many items; `cargo bench --bench exact`.
+//!
+//! The optima are C63 at all 61 sizes, and the paper's synthetic regime at k = 4. To solve only some sizes of C63,
+//! use
+//! `cargo bench --bench exact -- 5 10 20 50`. To solve a network like C63 with any number of stations and five
+//! minutes
+//! per size, use `cargo bench --bench exact -- stations=90` or `… -- stations=124 40 60 80`.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -37,7 +41,7 @@ fn solved(model: &(impl Objective + Sync)) -> (Solution, f64) {
     timed(|| BranchAndBound::default().solve(model, &Engine::cpu()).unwrap())
 }
 
-/// The optima, their nodes and seconds, beside the nodes of the search that made the reference table.
+/// Prints the optima, nodes and seconds, next to the nodes of the search that made the reference table.
 fn c63(sizes: &[usize]) {
     let folder = std::env::var("PDPP_DATA").unwrap_or_else(|_| "../shared/data".to_owned());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("mesp");
@@ -65,8 +69,11 @@ fn c63(sizes: &[usize]) {
     println!("all {all_nodes:33} {reference_nodes:12} {seconds:8.2}");
 }
 
-/// The covariance of series of a monitoring network like that of C63: stations anywhere in a square, correlations that fall with
-/// the distance from 0.65, deviations that differ by a fifth, and 20 observations for each station.
+/// Returns the covariance of time series from a monitoring network like the one of C63.
+///
+/// The stations lie anywhere in a square. Correlations start at 0.65 and fall with the distance, deviations differ by
+/// a
+/// fifth, and there are 20 observations per station.
 fn covariance(stations: usize) -> Kernel {
     const RANGE: f64 = 0.27;
     const SHARED: f64 = 0.65;
@@ -95,7 +102,7 @@ fn covariance(stations: usize) -> Kernel {
     Kernel::from_dense(stations, &values).unwrap()
 }
 
-/// Every size of a network, or some.
+/// Solves every size of a network, or only some.
 fn network(stations: usize, sizes: &[usize]) {
     const LIMIT: Duration = Duration::from_secs(300);
     let kernel = covariance(stations);
@@ -113,7 +120,7 @@ fn network(stations: usize, sizes: &[usize]) {
     println!("{proven} of {asked} sizes proven in {seconds:.1} s");
 }
 
-/// 50×40, entries 5·U(0, 1), k = 4: twenty seeds.
+/// Solves 50×40 instances with entries 5·U(0, 1) and k = 4, for twenty seeds.
 fn synthetic() {
     let (mut nodes, mut seconds) = (0, 0.0);
     for seed in 0..20 {
@@ -127,7 +134,7 @@ fn synthetic() {
     println!("50×40, k = 4, 20 seeds: {nodes} nodes, {seconds:.2} s");
 }
 
-/// Bounds of Gaussian rows in four parts, and the gap that greedy has.
+/// Prints bounds for Gaussian rows in four parts, and the gap of greedy.
 fn many_items() {
     println!("      m   n    k  bound      gap of greedy  seconds of bound  of greedy");
     for (items, dims, quota) in [(10_000, 32, 4), (100_000, 64, 4), (1_000_000, 64, 12)] {

@@ -12,7 +12,7 @@ use partition_dpp::{
     engine::low_level::{Items, Rows},
 };
 
-/// Items and quota per part, n = m.
+/// Parts, items per part and quota per part, with n = m.
 const CONFIGURATIONS: [(usize, usize, usize); 8] =
     [(2, 15, 3), (2, 15, 5), (2, 24, 5), (2, 24, 10), (3, 10, 2), (3, 10, 5), (3, 16, 5), (4, 6, 1)];
 
@@ -22,7 +22,7 @@ fn main() {
     two.install(million_items);
 }
 
-/// Seconds per set-up and one sample by each method.
+/// Prints the seconds for set-up and one sample by each method.
 fn paper_table() {
     println!("seconds, 2 threads       log Z   rejection   shared   per-candidate   per-candidate/shared");
     for (parts, size, quota) in CONFIGURATIONS {
@@ -38,7 +38,7 @@ fn paper_table() {
         });
         let sample = |method| drop(black_box(dpp.sampler(method, &Engine::cpu()).unwrap().sample_many(1, 1)));
         let rejection = median(5, || sample(Method::Rejection));
-        // In turn: the machine's speed drifts.
+        // Run in turn, since the machine's speed drifts.
         let before = median(21, || sample(Method::Interpolation));
         let literal = median(1, || sample(Method::PerCandidate));
         let after = median(21, || sample(Method::Interpolation));

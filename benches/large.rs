@@ -1,7 +1,7 @@
-//! A file of many rows: set-up against reading it twice, draws, memory; `cargo bench --bench large`.
+//! A file of many rows: set-up compared with reading the file twice, draws, and memory; `cargo bench --bench large`.
 //!
-//! 10⁶ rows unless `PDPP_ITEMS` says otherwise; 10⁷ are a file of 2.6 GB in the folder for temporary files, cut in
-//! four shards.
+//! There are 10⁶ rows unless `PDPP_ITEMS` sets another number. 10⁷ rows take a file of 2.6 GB in the folder for
+//! temporary files, cut into four shards.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -25,10 +25,10 @@ use partition_dpp::{
 const DIMS: usize = 64;
 const SHARDS: usize = 4;
 const DRAWS: u64 = 1000;
-/// Rows that stay in the cache: what passes over them take is arithmetic.
+/// The number of rows that stay in the cache, so that passes over them are only arithmetic.
 const CACHED: usize = 2048;
 
-/// Every byte of the files, through a small buffer.
+/// Reads every byte of the files through a small buffer.
 fn read_once(files: &[&Path]) {
     let mut buffer = vec![0; 1 << 20];
     for path in files {
@@ -39,7 +39,7 @@ fn read_once(files: &[&Path]) {
     }
 }
 
-/// Seconds that the two passes of a set-up compute for every row: Gram matrices, leverages.
+/// Returns the seconds per row that the two passes of a set-up compute: Gram matrices and leverages.
 fn arithmetic_per_row() -> f64 {
     let values = common::features(CACHED, DIMS);
     let features = Features::from_rows(CACHED, DIMS, &values).unwrap();
@@ -54,14 +54,14 @@ fn arithmetic_per_row() -> f64 {
     fastest / CACHED as f64
 }
 
-/// Anonymous resident memory of this process, bytes; 0 where the system does not tell.
+/// Returns the anonymous resident memory of this process in bytes, or 0 if the system does not report it.
 fn anonymous() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("RssAnon"));
     line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).map_or(0, |kib: u64| kib * 1024)
 }
 
-/// What `body` gives, and the most memory that was seen meanwhile beyond what there was before.
+/// Returns the result of `body`, and the peak of the memory that it takes in addition.
 fn with_peak<T>(body: impl FnOnce() -> T) -> (T, u64) {
     let before = anonymous();
     let (peak, done) = (AtomicU64::new(before), AtomicBool::new(false));
@@ -81,7 +81,7 @@ fn with_peak<T>(body: impl FnOnce() -> T) -> (T, u64) {
 
 fn main() {
     let items: usize = std::env::var("PDPP_ITEMS").map_or(1_000_000, |text| text.parse().unwrap());
-    // Matrices of other sizes hold other values.
+    // Files of different sizes hold different values.
     let sizes: Vec<usize> = (0..SHARDS).map(|at| items / SHARDS + at).collect();
     let files: Vec<_> = sizes.iter().map(|&size| common::feature_file(size, DIMS)).collect();
     let paths: Vec<&Path> = files.iter().map(tempfile::NamedTempFile::path).collect();

@@ -1,6 +1,6 @@
-//! One swap of the local search at 10⁶ items; `cargo bench --bench local_search`.
+//! One swap of local search at 10⁶ items; `cargo bench --bench local_search`.
 //!
-//! The floor is a kernel that does nothing but read A once, and read and write a k×m array once.
+//! The floor is a kernel that only reads A once, and reads and writes a k×m array once.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -20,7 +20,7 @@ use rayon::prelude::*;
 const ITEMS: usize = 1_000_000;
 const DIMS: usize = 64;
 const K: usize = 50;
-/// Items of a task, as in the engine.
+/// Items per task, as in the engine.
 const TASK: usize = 8192;
 
 /// Sums the values, and multiplies the table by a number.
@@ -37,7 +37,7 @@ impl WithSimd for Floor<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> f32 {
         let factor = simd.splat_f64s(1.0 + f64::EPSILON);
         let mut sums = [simd.splat_f32s(0.0); 4];
-        // Rows, then their coefficients: both streams flow at once, as in a swap.
+        // Rows and their coefficients are streamed together, as in a swap.
         for (values, table) in self.values.chunks(8 * DIMS).zip(self.table.chunks_mut(8 * K)) {
             for (at, &x) in S::as_simd_f32s(values).0.iter().enumerate() {
                 sums[at % 4] = simd.add_f32s(sums[at % 4], x);
@@ -54,7 +54,7 @@ fn floor(values: &[f32], table: &mut [f64]) -> f32 {
     tasks.map(|(values, table)| Arch::new().dispatch(Floor { values, table })).sum()
 }
 
-/// A table, and a swap that leaves its numbers about where they are.
+/// A table, and a swap that barely changes its numbers.
 struct Swap<'a> {
     table: Mutex<Box<dyn SwapTable + 'a>>,
     leaving: Vec<f64>,

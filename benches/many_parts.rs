@@ -1,6 +1,6 @@
 //! Draws by every bound; `cargo bench --bench many_parts`.
 //!
-//! Rates are of one thread. The films need `PDPP_DATA`, the directory of their data.
+//! Rates are for one thread. The films need `PDPP_DATA`, the directory of their data.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;

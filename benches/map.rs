@@ -1,7 +1,6 @@
-//! Greedy MAP at up to 10⁶ items against published algorithms; `cargo bench --bench map`.
+//! Greedy MAP at up to 10⁶ items compared with published algorithms; `cargo bench --bench map`.
 //!
-//! All ratios are medians of pairs run in turn. Where python3 with numpy is installed, numpy is one of the
-//! competitors.
+//! All ratios are medians of pairs run in turn. If python3 with numpy is installed, numpy is one of the competitors.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -27,7 +26,7 @@ use partition_dpp::{
 };
 use rayon::ThreadPool;
 
-/// Features and the k-DPP of them.
+/// Features and the size of a k-DPP on them.
 struct Case {
     features: Features,
     k: usize,
@@ -53,7 +52,7 @@ fn lazy(model: &KDpp) -> Solution {
     LazyGreedy::default().solve(model, &Engine::cpu()).unwrap()
 }
 
-/// Algorithm 1 of Chen, Zhang and Zhou (2018), from its formulas: c as a k×m array, in tiles that stay in
+/// Algorithm 1 of Chen, Zhang and Zhou (2018), written from its formulas, with c as a k×m array in tiles that stay in
 /// the cache.
 ///
 /// ```text
@@ -97,7 +96,7 @@ fn argmax(values: &[f64]) -> usize {
     best
 }
 
-/// A Aᵀ by the library's matrix product, on one thread.
+/// Returns A Aᵀ, computed by the library's matrix product on one thread.
 fn build_kernel(values: &[f64], items: usize, dims: usize) -> Mat<f64> {
     let a = MatRef::from_row_major_slice(values, items, dims);
     let mut kernel = Mat::zeros(items, items);
@@ -113,7 +112,7 @@ struct Numpy {
 }
 
 impl Numpy {
-    /// `None` (with a note) without numpy.
+    /// Starts numpy, or prints a note and returns `None` if it is missing.
     fn start(values: &[f64], items: usize, dims: usize, k: usize) -> Option<Self> {
         if !Command::new("python3").args(["-c", "import numpy"]).status().is_ok_and(|status| status.success())
         {
@@ -133,7 +132,7 @@ impl Numpy {
         Some(Self { child, pipes: RefCell::new(pipes), _file: file })
     }
 
-    /// The picks of an algorithm.
+    /// Returns the picks of an algorithm.
     fn run(&self, algorithm: &str) -> Vec<usize> {
         let (stdin, stdout) = &mut *self.pipes.borrow_mut();
         writeln!(stdin, "{algorithm}").unwrap();
@@ -145,12 +144,12 @@ impl Numpy {
 
 impl Drop for Numpy {
     fn drop(&mut self) {
-        // It has no more work; how it ends does not matter.
+        // The process has no more work, so it does not matter how it ends.
         self.child.kill().and_then(|()| self.child.wait()).ok();
     }
 }
 
-/// m = 10⁶, n = 64, k = 50.
+/// Compares at m = 10⁶, n = 64, k = 50.
 fn large(one: &ThreadPool, two: &ThreadPool) {
     const PAIRS: usize = 5;
     let (items, dims, k) = (1_000_000, 64, 50);
@@ -208,7 +207,7 @@ fn plain_against_lazy(pairs: usize, what: &str, pool: &ThreadPool, model: &KDpp)
     ratio_of_pairs(pairs, &what, "≥ 3", || pool.install(|| plain(model)), || pool.install(|| lazy(model)));
 }
 
-/// m = 10⁴, n = 100, k = 100.
+/// Compares at m = 10⁴, n = 100, k = 100.
 fn dense(one: &ThreadPool, two: &ThreadPool) {
     let (items, dims, k) = (10_000, 100, 100);
     let values = gaussian(items, dims);
@@ -251,7 +250,7 @@ fn dense(one: &ThreadPool, two: &ThreadPool) {
 }
 
 fn main() {
-    // `cargo bench -- dense` runs the cases whose names it gives, and those of `cargo test` none.
+    // `cargo bench -- dense` runs only the named cases. Without names, all cases run.
     let named: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
     let wanted = |name: &str| named.is_empty() || named.iter().any(|known| known == name);
     let (one, two) = (threads(1), threads(2));

@@ -1,7 +1,9 @@
-//! Effective samples of swap chains per minute, with and without moves to other sets; `cargo bench --bench mcmc`.
+//! Effective samples per minute of swap chains, with and without moves to other sets; `cargo bench --bench mcmc`.
 //!
-//! 40 parts × 2 items of m = 10⁵ Gaussian rows, n = 128: no exact method reaches there. And 20 parts × 1 whose rows lie along
-//! two axes for each pair of parts: one swap is never enough to turn a pair round.
+//! The first problem chooses two items from each of 40 parts of m = 10⁵ Gaussian rows, n = 128, which no exact method
+//! can
+//! do. The second chooses one item from each of 20 parts, whose rows lie along two axes per pair of parts. There, one
+//! swap is never enough to exchange the axes of a pair.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -16,10 +18,10 @@ const ITEMS: usize = 100_000;
 const DIMS: usize = 128;
 const PARTS: usize = 40;
 const DRAWS: u64 = 20_000;
-/// Parts, of one item each, in pairs.
+/// The number of parts that form pairs, with a quota of one item each.
 const PAIRED: usize = 20;
 
-/// Prints what a run took and what it was worth.
+/// Prints the time and the effective draws of a run.
 fn measure(what: &str, chains: &Chains, seed: u64) {
     let (mut run, burnt_in) = timed(|| chains.start(seed));
     let ((), seconds) = timed(|| run.extend(DRAWS));
@@ -82,7 +84,7 @@ fn compare(dpp: &PartitionDpp, kinds: &[(&str, McmcOptions)]) {
     }
 }
 
-/// Thirty rows of every part, near either of the two axes that it shares with its partner.
+/// Returns thirty rows per part, near either of the two axes that the part shares with its partner.
 fn pairs_of_axes() -> (Vec<f64>, Vec<usize>) {
     let items = 30 * PAIRED;
     let mut values = common::gaussian(items, PAIRED);

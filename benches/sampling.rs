@@ -1,6 +1,6 @@
 //! Set-up and sampling at up to 10⁶ items; `cargo bench --bench sampling`.
 //!
-//! Criterion times each on its own; the table at the end gives ratios of runs in turn.
+//! Criterion times each case by itself. The table at the end has ratios of runs in turn.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -20,7 +20,7 @@ use partition_dpp::{
 const DIMS: usize = 64;
 const DRAWS: u64 = 400;
 
-/// Memory-mapped features in three parts, five items of each.
+/// Memory-mapped features in three parts, with a quota of five items each.
 struct Case {
     features: Features,
     partition: Partition,
@@ -42,14 +42,14 @@ impl Case {
         dpp.sampler(Method::Auto, &Engine::cpu()).unwrap()
     }
 
-    /// One plain AᵀA, in f64.
+    /// Computes one plain AᵀA in f64.
     fn gram_pass(&self) {
         let rows = Rows::scaled(&self.features, vec![Items::All(self.features.items())]);
         black_box(Engine::cpu().part_grams(&rows, None).unwrap());
     }
 }
 
-/// Draws that differ from call to call.
+/// Draws sets that differ from call to call.
 fn draw(sampler: &Sampler, count: u64) -> Samples {
     static SEED: AtomicU64 = AtomicU64::new(0);
     sampler.sample_many(count, SEED.fetch_add(1, Ordering::Relaxed))

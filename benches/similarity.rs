@@ -1,10 +1,13 @@
-//! Features of the Gaussian kernel, and their Gram matrix, against the arithmetic that they cannot do without;
+//! Features of the Gaussian kernel and their Gram matrix, compared with the arithmetic that they require;
 //! `cargo bench --bench similarity`.
 //!
-//! 10⁶ rows of 64 features in f32 and 512 landmarks, 2.3 GB, unless `PDPP_ITEMS` and `PDPP_LANDMARKS` say otherwise. The floor
-//! is measured in the same run, on blocks that stay in the cache: matrix products of as many operations, in f64 as the library
-//! computes and in f32, and as many exponentials. Times are those of computing by all threads, divided by their number, which
-//! other work on the machine changes least; floor and work take turns.
+//! There are 10⁶ rows of 64 features in f32 and 512 landmarks, 2.3 GB, unless `PDPP_ITEMS` and `PDPP_LANDMARKS` set
+//! other numbers. The floor is measured in the same run, on blocks that stay in the cache. It consists of matrix
+//! products
+//! with the same number of operations, in f64 (as in the library) and in f32, and the same number of exponentials.
+//! Times
+//! are the computing time of all threads divided by their number, which other work on the machine changes least. The
+//! floor and the work take turns.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -22,7 +25,7 @@ use partition_dpp::{
     similarity::{Bandwidth, Rbf},
 };
 
-/// What the exponentials need of the library.
+/// The part of the library that the exponentials need.
 mod engine {
     pub(crate) mod row_kernels {
         pub(crate) const CHUNK: usize = 8;
@@ -30,21 +33,21 @@ mod engine {
 }
 
 const DIMS: usize = 64;
-/// Items of a block.
+/// Items per block.
 const BLOCK: usize = 512;
-/// Blocks of a task of the floor.
+/// Blocks per task of the floor.
 const BLOCKS: usize = 32;
 const THREADS: usize = 2;
 const RUNS: usize = 5;
 
-/// Seconds of computing by all threads so far.
+/// Returns the seconds of computing by all threads so far.
 fn spent() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// What a piece of work makes, and its seconds of computing on each thread.
+/// Returns the result of `body`, and its seconds of computing per thread.
 fn worked<A>(body: impl FnOnce() -> A) -> (A, f64) {
     let before = spent();
     let result = body();
@@ -55,7 +58,7 @@ fn number(name: &str, default: usize) -> usize {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// Seconds per item of a product that takes 2·rows·depth operations for each.
+/// Returns the seconds per item of a product that takes 2·rows·depth operations per item.
 fn product<T: ComplexField + Copy>(rows: usize, depth: usize, one: T) -> f64 {
     let task = |_: usize| {
         let (left, right) = (Mat::<T>::full(rows, depth, one), Mat::<T>::full(depth, BLOCK, one));
@@ -68,7 +71,7 @@ fn product<T: ComplexField + Copy>(rows: usize, depth: usize, one: T) -> f64 {
     per_item(task)
 }
 
-/// Seconds per item of so many exponentials.
+/// Returns the seconds per item of `count` exponentials.
 fn exponentials(count: usize) -> f64 {
     let given: Vec<f64> = (0..count).map(|at| -0.01 * at as f64).collect();
     per_item(|_| {
@@ -81,7 +84,7 @@ fn exponentials(count: usize) -> f64 {
     })
 }
 
-/// Seconds per item of tasks of [`BLOCKS`] blocks on all threads.
+/// Returns the seconds per item of tasks of [`BLOCKS`] blocks on all threads.
 fn per_item(task: impl Fn(usize) + Sync) -> f64 {
     use rayon::prelude::*;
     let tasks = 4 * THREADS;
@@ -89,8 +92,9 @@ fn per_item(task: impl Fn(usize) + Sync) -> f64 {
     seconds / (tasks * BLOCKS * BLOCK) as f64
 }
 
-/// The arithmetic of features and of their Gram matrix, in seconds per item: distances take 2nR operations, a triangular
-/// solve R², and half a Gram matrix R².
+/// Returns the seconds per item for the arithmetic of the features and of their Gram matrix.
+///
+/// Distances take 2nR operations, a triangular solve R², and half a Gram matrix R².
 fn floor<T: ComplexField + Copy>(landmarks: usize, one: T) -> [f64; 2] {
     let square = product(landmarks, landmarks / 2, one);
     [product(landmarks, DIMS, one) + square + exponentials(landmarks), square]

@@ -1,6 +1,8 @@
 //! Slates against a hand-written greedy algorithm; `cargo bench --bench slates`.
 //!
-//! 200 of 20 000 items × 64 for every request, 12 picks, at most four of each of eight categories and at least one of three.
+//! Each request chooses 12 of 200 candidates out of 20 000 items × 64, at most four from each of eight categories and
+//! at
+//! least one from each of three.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -27,7 +29,7 @@ struct Request {
     scores: Vec<f32>,
 }
 
-/// What one would write by hand: f32, buffers reused, gains by one orthonormal direction after another.
+/// A hand-written solver: f32, reused buffers, and gains updated with one orthonormal direction after another.
 #[derive(Default)]
 struct Yardstick {
     rows: Vec<f32>,
@@ -95,7 +97,7 @@ impl Yardstick {
     }
 }
 
-/// ln det of rows, and what the scores add.
+/// Returns ln det of the rows plus the contribution of the scores.
 fn worth(all: &[f32], request: &Request, items: &[u32]) -> f64 {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let mut worth = 0.0;
@@ -115,13 +117,13 @@ fn worth(all: &[f32], request: &Request, items: &[u32]) -> f64 {
     worth
 }
 
-/// One exact sample for every request, set-up included.
+/// Prints the rate of one exact sample per request, including set-up.
 fn sample_rates(all: &[f32], partition: &Partition, requests: &[Request]) {
     let gaussian: Vec<f32> = {
         let mut rng = StdRng::seed_from_u64(2);
         (0..ITEMS * DIMS).map(|_| (0..6).map(|_| rng.random_range(-1.0..1.0_f32)).sum()).collect()
     };
-    // Cosines of about a half, and of nine tenths.
+    // Rows with cosines of about 0.5 and 0.9.
     let around = |centre: f32| gaussian.iter().map(|x| x + centre).collect::<Vec<f32>>();
     let (half, most) = (around(1.4), around(4.2));
     let counts = [2, 2, 2, 2, 1, 1, 1, 1];

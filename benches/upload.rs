@@ -1,7 +1,7 @@
-//! Rows on their way to a GPU: bytes sent against bytes stored, and the host's time against that of a copy.
+//! Uploads of rows to a GPU: bytes sent relative to bytes stored, and the host's time relative to a copy.
 //!
-//! The host's time is that of filling the memory from which the device copies, on all threads. The copy of the same bytes, on
-//! as many threads, goes to memory that is new as well. Both are the medians of fifteen runs; a ratio above 1.2 is marked.
+//! The host's time covers filling the memory from which the device copies, on all threads. The copy of the same bytes
+//! uses as many threads and also goes to new memory. Both are medians of fifteen runs. A ratio above 1.2 is marked.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -26,9 +26,10 @@ use partition_dpp::{
 use rayon::prelude::*;
 
 const RUNS: usize = 15;
-/// At most 32 MiB of rows, which are filled before any of them are sent: a software driver copies them on the same cores.
+/// The number of rows. They take at most 32 MiB and are filled before any of them are sent, since a software driver
+/// copies them on the same cores.
 const ITEMS: usize = 65_536;
-/// Bytes that a thread copies at a time.
+/// The number of bytes that a thread copies at a time.
 const PIECE: usize = 1 << 22;
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -36,7 +37,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// The time of a copy to new memory.
+/// Returns the time of a copy to new memory.
 fn copied(bytes: &[u8]) -> Duration {
     let mut pieces: Vec<Vec<u8>> = bytes.chunks(PIECE).map(|piece| Vec::with_capacity(piece.len())).collect();
     let start = Instant::now();
@@ -50,7 +51,7 @@ fn measure(precision: Precision, name: &str, bytes: &[u8], features: impl Fn() -
     let copy = median((0..RUNS).map(|_| copied(bytes)).collect());
     let mut sent = 0;
     let fill = || {
-        // A device of its own for each run, so that nothing is reused.
+        // Each run opens a new device, so that nothing is reused.
         let gpu = Gpu::new(&GpuOptions::default().with_precision(precision)).unwrap();
         let features = features();
         let before = gpu.traffic();

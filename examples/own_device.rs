@@ -1,5 +1,5 @@
-//! A device and queue that the application has opened and shares with other work; `cargo run --release --example
-//! own_device`.
+//! Runs on a device and queue that the application has opened and shares with other work:
+//! `cargo run --release --example own_device`.
 #![allow(clippy::print_stdout, reason = "an example reports to the terminal")]
 
 use partition_dpp::{
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("no graphics adapter on this machine");
         return Ok(());
     };
-    // All of its limits, and f64 if available.
+    // Request all limits of the adapter, and f64 if available.
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
         required_features: adapter.features() & wgpu::Features::SHADER_F64,
         required_limits: adapter.limits(),
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Two of each of three parts.
+/// Chooses two items from each of three parts.
 fn choose(gpu: &Gpu) -> Result<usize, Error> {
     let values: Vec<f32> = (0..3000 * 16).map(|i| (i as f32 * 0.37).sin() * (i as f32).sqrt()).collect();
     let features = Features::from_rows(3000, 16, values)?;

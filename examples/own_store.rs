@@ -1,5 +1,6 @@
-//! An application with its own store: rows in pages that are read when they are needed, and exact samples of all of them by
-//! a driver that holds none: `cargo run --release --example own_store`.
+//! An application with its own store. It reads rows in pages when they are needed, and a driver that holds no rows
+//! draws
+//! exact samples of all of them: `cargo run --release --example own_store`.
 
 use partition_dpp::{
     Engine, Features, Partition, Result,
@@ -10,7 +11,7 @@ const PAGES: u64 = 8;
 const ROWS: u32 = 5_000;
 const DIMS: usize = 16;
 
-/// Stands in for a database: a page is made, or read, whenever it is asked for, and forgotten afterwards.
+/// Stands in for a database. A page is made, or read, when it is requested, and then forgotten.
 struct Store {
     reads: u64,
 }
@@ -27,11 +28,11 @@ impl Store {
     }
 }
 
-/// The store as a source of trials: pages of which none are wanted are not read.
+/// The store as a source of trials, which skips pages without trials.
 struct Answers<'a> {
     store: &'a mut Store,
     plan: &'a Plan,
-    /// The sum of the leverages of every page.
+    /// The sum of the leverages per page.
     totals: Vec<f64>,
 }
 
@@ -49,7 +50,7 @@ impl TrialSource for Answers<'_> {
 #[expect(clippy::print_stdout, reason = "an example reports to the terminal")]
 fn main() -> Result<()> {
     let mut store = Store { reads: 0 };
-    // One pass for sums over the rows, one for the share of every page.
+    // The first pass sums over the rows, and the second computes the share of every page.
     let mut grams = Grams::default();
     for number in 0..PAGES {
         grams = grams.merge(Grams::of_batch(&store.page(number)?, &Engine::cpu())?)?;

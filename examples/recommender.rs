@@ -1,5 +1,5 @@
-//! A recommender's last step: a slate of twelve for each of 50 000 users, relevant and varied, at most four of a genre and
-//! one at least of three: `cargo run --release --example recommender`.
+//! The last step of a recommender: a slate of twelve for each of 50 000 users, relevant and varied, with at most four
+//! items per genre and at least one from each of three genres: `cargo run --release --example recommender`.
 #![allow(clippy::print_stdout, reason = "an example reports")]
 
 use std::time::Instant;
@@ -16,7 +16,7 @@ const GENRES: usize = 8;
 const USERS: usize = 50_000;
 const CANDIDATES: usize = 200;
 
-/// What a first stage found for a user.
+/// A user's candidates from a first stage.
 struct Candidates {
     items: Vec<u32>,
     scores: Vec<f32>,
@@ -53,7 +53,7 @@ fn main() -> Result<()> {
         println!("the first user sees {:?}", first?.items);
     }
     on_a_device(&slates, &requests[..USERS / 50]);
-    // What is drawn instead of chosen differs from visit to visit.
+    // Unlike solved slates, drawn slates differ from visit to visit.
     let started = Instant::now();
     let drawn = slates.sample_many(&requests, 1, 7);
     println!("as many drawn: {:.0} a second", USERS as f64 / started.elapsed().as_secs_f64());
@@ -63,7 +63,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The same sets, by a GPU.
+/// Solves the same requests on a GPU.
 #[cfg(feature = "gpu")]
 fn on_a_device(slates: &Slates, requests: &[SlateRequest<'_>]) {
     use partition_dpp::{

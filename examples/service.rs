@@ -16,7 +16,7 @@ struct Service {
 }
 
 impl Service {
-    /// Sets up a catalogue, or replaces it by a new version. Draws continue meanwhile.
+    /// Sets up a catalogue, or replaces it with a new version. Draws continue meanwhile.
     fn load(&self, name: &str, version: u32) -> Result<()> {
         let (features, partition) = catalogue(version)?;
         let quota = Quota::each(&partition, 2)?;
@@ -26,7 +26,7 @@ impl Service {
         Ok(())
     }
 
-    /// Two items of every part. The lock is held for a clone, which is cheap, and not while drawing.
+    /// Draws two items from every part. The lock is held only for a clone, which is cheap, and not while drawing.
     fn answer(&self, name: &str, request: u64) -> Option<Result<String>> {
         let sampler = self.samplers.read().unwrap_or_else(PoisonError::into_inner).get(name)?.clone();
         let drawn = sampler.sample_watched(request..request + 1, 42, &partition_dpp::Watch::default());

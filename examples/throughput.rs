@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let items = arguments.next().transpose()?.unwrap_or(100_000);
     let dims = arguments.next().transpose()?.unwrap_or(64);
 
-    // A sum of uniform deviates is close enough to Gaussian here.
+    // A sum of uniform numbers is close enough to Gaussian here.
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
     let deviate = |rng: &mut rand_chacha::ChaCha8Rng| (0..4).map(|_| rng.random::<f32>() - 0.5).sum::<f32>();
     let values: Vec<f32> = (0..items * dims).map(|_| deviate(&mut rng)).collect();

@@ -1,5 +1,6 @@
-//! Sets of any size on the synthetic data of Kathuria and Deshpande (2016): the size that every method chooses,
-//! ln det of its set, and that of the greedy set of the same size.
+//! Sets of any size on the synthetic data of Kathuria and Deshpande (2016): the size that each method chooses, ln det
+//! of
+//! its set, and ln det of the greedy set of the same size.
 //!
 //! `cargo run --release --example unconstrained -- [seeds]`
 
@@ -12,7 +13,7 @@ use partition_dpp::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// items × dims values in [0, largest).
+/// A matrix of items × dims values in [0, largest).
 struct Regime {
     items: usize,
     dims: usize,

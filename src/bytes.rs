@@ -1,17 +1,18 @@
-//! The layout of what travels between processes: the same on every machine, versioned, checked.
+//! The byte layout of data sent between processes: the same on every machine, versioned, and checked.
 //!
 //! ```text
 //! tag (8 bytes), version (u32), length of the contents (u64), contents, checksum of the contents (u64)
 //! ```
 //!
-//! The numbers around the contents are little-endian. The contents are written by postcard, the checksum is XXH64.
+//! All numbers in the frame around the contents are little-endian. The contents are written by postcard; the checksum
+//! is XXH64.
 
 use serde::{Serialize, de::DeserializeOwned};
 use twox_hash::XxHash64;
 
 use crate::{Error, Result, error::StreamProblem};
 
-/// A type that is written as bytes.
+/// A type that can be written as bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     /// The first bytes.
@@ -27,7 +28,7 @@ const CHECKSUM: usize = 8;
 
 impl Kind {
     pub(crate) fn write(self, contents: &impl Serialize) -> Vec<u8> {
-        // The length is put in once it is known.
+        // The length is filled in once it is known.
         let header = [&self.tag[..], &VERSION.to_le_bytes(), &[0; 8]].concat();
         let mut bytes = written(contents, header);
         let (header, contents) = bytes.split_at_mut(HEADER);
@@ -37,7 +38,7 @@ impl Kind {
         bytes
     }
 
-    /// Reads contents whose header and checksum are sound.
+    /// Reads the contents if their header and checksum are correct.
     pub(crate) fn read<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T> {
         let what = self.what;
         let Some((_, version, length, rest)) = opened(bytes).filter(|(tag, ..)| *tag == self.tag) else {
@@ -57,12 +58,12 @@ impl Kind {
         }
     }
 
-    /// The error of contents that contradict themselves.
+    /// The error if contents contradict themselves.
     pub(crate) fn corrupt(self) -> Error {
         StreamProblem::Corrupt { what: self.what }.into()
     }
 
-    /// Refuses contents that fail a check.
+    /// Rejects contents that fail a check.
     pub(crate) fn check(self, is_sound: bool) -> Result<()> {
         if is_sound { Ok(()) } else { Err(self.corrupt()) }
     }

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 pub struct Estimate<T> {
     /// The value.
     pub value: T,
-    /// Estimated absolute error; for lists, of every entry.
+    /// The estimated absolute error; for lists, of every entry.
     pub error: f64,
 }
 
@@ -20,14 +20,14 @@ pub struct Estimate<T> {
 pub struct MonteCarlo<T> {
     /// The value.
     pub value: T,
-    /// Its standard error; for lists, of each entry.
+    /// The standard error of the value; for lists, of each entry.
     pub standard_error: T,
 }
 
-/// The default total variation error of a law that is good enough.
+/// The default total variation error up to which a law is accurate enough.
 pub const DEFAULT_LAW_ERROR: f64 = 1e-9;
 
-/// Estimated errors above this are refused.
+/// Larger estimated errors are rejected.
 pub(crate) const REFUSED: f64 = 1e-4;
 
 /// The estimated error, unless all accuracy is lost.

@@ -29,19 +29,19 @@ pub enum Law {
     Size(KDpp),
     /// Sets that meet a quota.
     Quota(PartitionDpp),
-    /// Sets that meet a quota, every part by itself.
+    /// Sets that meet a quota, with independent parts.
     Independent(IndependentKDpps),
-    /// Any of these sets, of a kernel with a ridge.
+    /// Any of these sets, for a kernel with a ridge.
     Ridge(RidgeDpp),
-    /// The same, every part by itself.
+    /// Sets that meet a quota, with independent parts, for a kernel with a ridge.
     IndependentRidge(RidgeDpp),
 }
 
 impl Law {
-    /// The law over these sets with kernel A Aᵀ, or A Aᵀ + δI with a ridge δ.
+    /// The distribution over these sets with kernel A Aᵀ, or A Aᵀ + δI with a ridge δ.
     ///
     /// # Errors
-    /// Those of the model.
+    /// The errors of the model.
     pub fn new(features: &Features, sets: &Sets, ridge: Option<f64>) -> Result<Self> {
         Ok(match (ridge, sets) {
             (Some(delta), _) => Self::Ridge(Self::with_ridge(features, sets, delta)?),
@@ -53,10 +53,12 @@ impl Law {
         })
     }
 
-    /// The law of every part by itself, blind to similarity across parts. Sets without a quota are one part.
+    /// The distribution with independent parts, which ignores similarity between parts.
+    ///
+    /// Sets without a quota are one part.
     ///
     /// # Errors
-    /// Those of the model.
+    /// The errors of the model.
     pub fn independent(features: &Features, sets: &Sets, ridge: Option<f64>) -> Result<Self> {
         Ok(match (ridge, sets) {
             (_, Sets::OfAnySize | Sets::OfSize(_)) => return Self::new(features, sets, ridge),
@@ -75,10 +77,10 @@ impl Law {
         }
     }
 
-    /// Conditions on these items being in the set, besides those required before.
+    /// Conditions on the set containing these items, in addition to those required before.
     ///
     /// # Errors
-    /// Those of the model.
+    /// The errors of the model.
     pub fn including(self, items: &[usize]) -> Result<Self> {
         Ok(match self {
             Self::AnySize(dpp) => Self::AnySize(dpp.including(items)?),
@@ -90,10 +92,10 @@ impl Law {
         })
     }
 
-    /// Conditions on these items not being in the set, besides those excluded before.
+    /// Conditions on the set not containing these items, in addition to those excluded before.
     ///
     /// # Errors
-    /// Those of the model.
+    /// The errors of the model.
     pub fn excluding(self, items: &[usize]) -> Result<Self> {
         Ok(match self {
             Self::AnySize(dpp) => Self::AnySize(dpp.excluding(items)?),
@@ -105,11 +107,12 @@ impl Law {
         })
     }
 
-    /// Scores beside diversity, as [`Features::with_scores`] has them, for a law with a ridge; the rows of others have
-    /// scores themselves.
+    /// Trades scores against diversity, as [`Features::with_scores`] does, in a law with a ridge.
+    ///
+    /// Without a ridge, give the scores to the features.
     ///
     /// # Errors
-    /// [`Error::NotForLaw`] without a ridge, and those of [`RidgeDpp::with_scores`].
+    /// [`Error::NotForLaw`] without a ridge; the errors of [`RidgeDpp::with_scores`].
     pub fn with_scores(self, scores: &[f64], diversity: f64) -> Result<Self> {
         match self {
             Self::Ridge(dpp) => Ok(Self::Ridge(dpp.with_scores(scores, diversity)?)),
@@ -123,7 +126,7 @@ impl Law {
     /// Sets up an exact sampler.
     ///
     /// # Errors
-    /// Those of the model.
+    /// The errors of the model.
     pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         match self {
             Self::AnySize(dpp) => dpp.sampler(options, engine),
@@ -135,10 +138,10 @@ impl Law {
         }
     }
 
-    /// The most memory that a sampler holds.
+    /// The largest amount of memory that a sampler holds.
     ///
     /// # Errors
-    /// Those of the model.
+    /// The errors of the model.
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> Result<MemoryPlan> {
         Ok(match self {
             Self::AnySize(dpp) => dpp.memory_plan(options),
@@ -150,10 +153,10 @@ impl Law {
         })
     }
 
-    /// Computes ln Z; inclusion probabilities on demand.
+    /// Computes ln Z now, and inclusion probabilities on demand.
     ///
     /// # Errors
-    /// [`Error::NotForLaw`] for parts by themselves, and those of the model.
+    /// [`Error::NotForLaw`] if parts are independent; the errors of the model.
     pub fn inference(&self, engine: &Engine) -> Result<Inference> {
         match self {
             Self::AnySize(dpp) => dpp.inference(engine),

@@ -35,10 +35,16 @@
 //!
 //! # Modules
 //!
-//! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`], [`PartitionDpp`],
-//! [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which draws [`Subset`]s (or an [`ImportanceSampler`],
-//! which draws them with weights, or [`mcmc::Chains`], which draw them approximately), or an [`Inference`], which computes
-//! their probabilities; the solvers of [`map`] find the most probable. [`slates`] serves many small problems over one matrix, and [`stream`] samples rows that lie elsewhere. [`polynomial`] holds what the models share, and [`similarity`] the kernels that are no dot products.
+//! Features, a partition and a quota make a model ([`Dpp`], [`KDpp`], [`PartitionDpp`], [`IndependentKDpps`]). From a
+//! model and an [`engine`], make:
+//!
+//! - a [`Sampler`], which draws [`Subset`]s; an [`ImportanceSampler`], which draws them with weights; or
+//!   [`mcmc::Chains`], which draw them approximately;
+//! - an [`Inference`], which computes their probabilities;
+//! - with the solvers of [`map`], the most probable subset.
+//!
+//! [`slates`] serves many small problems over one matrix, and [`stream`] samples rows that are stored elsewhere.
+//! [`polynomial`] holds code that the models share, and [`similarity`] has kernels beyond the dot product.
 
 mod bytes;
 pub mod data;
@@ -68,7 +74,7 @@ pub use model::{Dpp, IndependentKDpps, KDpp, PartitionDpp, RidgeDpp, Sets};
 pub use sample::{ImportanceSampler, Method, Projection, Sampler, SamplerOptions, Samples, mcmc};
 pub use watch::Watch;
 
-/// Result with the library's [`Error`], unless another is named.
+/// A `Result` with the library's [`Error`] by default.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 mod sealed {

@@ -1,11 +1,11 @@
-//! Ordered parallel maps. Only this module knows about threads.
+//! Ordered parallel maps. All threading is in this module.
 //!
-//! Work is split into tasks by size, never by thread count, and results are returned in task order, so every sum and
+//! Work is split into tasks by size, never by thread count, and results are returned in task order. So every sum and
 //! every subset is the same for any number of threads.
 
 use std::iter::Sum;
 
-/// Threads of the current pool.
+/// The number of threads in the current pool.
 pub(crate) fn threads() -> usize {
     #[cfg(feature = "parallel")]
     return rayon::current_num_threads();
@@ -13,7 +13,7 @@ pub(crate) fn threads() -> usize {
     1
 }
 
-/// Results of `task(0), …, task(count − 1)`, in that order.
+/// The results of `task(0), …, task(count − 1)`, in that order.
 #[cfg(feature = "parallel")]
 pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     use rayon::prelude::*;
@@ -24,13 +24,13 @@ pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Syn
     (0..count).into_par_iter().map(task).collect()
 }
 
-/// Results of `task(0), …, task(count − 1)`, in that order.
+/// The results of `task(0), …, task(count − 1)`, in that order.
 #[cfg(not(feature = "parallel"))]
 pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     (0..count).map(task).collect()
 }
 
-/// Results of `task(0, part₀), task(1, part₁), …`, in that order; each task owns its part.
+/// The results of `task(0, part₀), task(1, part₁), …`, in that order; each task owns its part.
 #[cfg(feature = "parallel")]
 pub(crate) fn map_ordered_mut<P: Send, T: Send>(
     parts: Vec<P>,
@@ -44,7 +44,7 @@ pub(crate) fn map_ordered_mut<P: Send, T: Send>(
     parts.into_par_iter().enumerate().map(|(index, part)| task(index, part)).collect()
 }
 
-/// Results of `task(0, part₀), task(1, part₁), …`, in that order; each task owns its part.
+/// The results of `task(0, part₀), task(1, part₁), …`, in that order; each task owns its part.
 #[cfg(not(feature = "parallel"))]
 pub(crate) fn map_ordered_mut<P: Send, T: Send>(
     parts: Vec<P>,
@@ -53,7 +53,7 @@ pub(crate) fn map_ordered_mut<P: Send, T: Send>(
     parts.into_iter().enumerate().map(|(index, part)| task(index, part)).collect()
 }
 
-/// Results of `each(0), …, each(count − 1)`, in that order, where each takes too little for a task of its own.
+/// The results of `each(0), …, each(count − 1)`, in that order, for calls too short to be separate tasks.
 pub(crate) fn map_in_tasks<T: Send>(count: usize, each: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     #[cfg(feature = "parallel")]
     {
@@ -73,7 +73,7 @@ pub(crate) fn sum_in_blocks<T: Send + Sum>(count: usize, of: impl Fn(usize) -> T
     map_ordered(count.div_ceil(BLOCK), sum).into_iter().sum()
 }
 
-/// Passes the results of `task(0), …, task(count − 1)` to `sink` in that order, with at most `wave` of them in memory.
+/// Passes the results of `task(0), …, task(count − 1)` to `sink` in that order. At most `wave` results are in memory.
 pub(crate) fn fold_ordered<T: Send>(
     count: usize,
     wave: usize,

@@ -1,4 +1,4 @@
-//! Long work: when to end it, and how to report its progress.
+//! Long work: ending it early, and reporting its progress.
 
 use std::{
     fmt,
@@ -19,27 +19,28 @@ pub struct Progress {
     pub step: Step,
     /// Number of steps done.
     pub steps: u64,
-    /// Number of steps in all, if it is known: of draws, of requests, and of weighted draws, of which more may be found to be
-    /// needed.
+    /// Total number of steps, if it is known: for draws, requests and weighted draws. The total of weighted draws may
+    /// grow.
     pub total: Option<u64>,
-    /// ln det of the best set so far, or what [`Coverage`](crate::map::Coverage) maximises; −∞ if the work does not search for a set.
+    /// ln det of the best set so far, or the objective of [`Coverage`](crate::map::Coverage); −∞ if the work does not
+    /// search for a set.
     pub log_det: f64,
-    /// Upper bound on ln det of every set, if one is known.
+    /// Upper bound on ln det of every set, if known.
     pub upper_bound: Option<f64>,
-    /// How far the search tree is, if there is one.
+    /// Progress of the search tree, if the work has one.
     pub tree: Option<Tree>,
     /// Time since the start.
     pub elapsed: Duration,
 }
 
-/// How far a search tree is.
+/// Progress of a search tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tree {
-    /// Open nodes: those that may hold a better set, as far as was looked.
+    /// Number of open nodes, which may hold a better set according to the search so far.
     pub open: u64,
-    /// The share of the tree that is searched, from 0 to 1, if the children of every node were alike. A forecast: it grows
-    /// unevenly.
+    /// Fraction of the tree that has been searched, from 0 to 1, assuming that the children of every node are alike.
+    /// It is a forecast and grows unevenly.
     pub done: f64,
 }
 
@@ -49,7 +50,7 @@ impl Tree {
     }
 }
 
-/// What a step is.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
@@ -61,31 +62,31 @@ pub enum Step {
     Node,
     /// Subsets drawn.
     Draw,
-    /// Weighted draws of a set-up, which only measure.
+    /// Weighted draws during set-up, used only for measurements.
     Pilot,
 }
 
-/// Why work ended early.
+/// The reason why work ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Ended {
-    /// The flag of its [`Watch`] was set.
+    /// The stop flag of the [`Watch`] was set.
     #[error("interrupted")]
     Interrupted,
-    /// Its time limit passed.
+    /// The time limit passed.
     #[error("the time limit passed")]
     TimeLimit,
 }
 
 /// A stop flag and a deadline for long work, and a callback for its progress. Cheap to clone.
 ///
-/// A solver that is stopped returns the best set it has, and a [`Sampler`](crate::Sampler) the subsets drawn so far.
-/// Set-up and inference, with an engine under a watch ([`Engine::watched`](crate::Engine::watched)), end with
-/// [`Error::Ended`](crate::Error::Ended).
+/// If a solver is stopped, it returns the best set so far; a [`Sampler`](crate::Sampler) returns the subsets drawn so
+/// far. Set-up and inference return [`Error::Ended`](crate::Error::Ended) if their engine is under a watch
+/// ([`Engine::watched`](crate::Engine::watched)).
 ///
-/// Only deadlines and reports read a clock. wasm32-unknown-unknown has none, and [`Instant::now`] panics there: use a
-/// flag instead of a deadline.
+/// Only deadlines and reports read a clock. wasm32-unknown-unknown has no clock, and [`Instant::now`] panics there:
+/// use a flag instead of a deadline.
 ///
 /// # Examples
 /// ```
@@ -103,7 +104,7 @@ pub struct Watch {
     report: Option<Report>,
 }
 
-/// Nothing ends the work.
+/// A watch that never ends the work.
 pub(crate) static UNWATCHED: Watch = Watch { stop: None, deadline: None, report: None };
 
 type Report = Arc<dyn Fn(Progress) + Send + Sync>;
@@ -123,14 +124,14 @@ impl Watch {
         Self { stop: Some(Arc::clone(stop)), ..self }
     }
 
-    /// Ends the work soon after this moment, or the earlier one of an earlier call.
+    /// Ends the work soon after this moment, or after the deadline of an earlier call if that is sooner.
     #[must_use]
     pub fn until(self, deadline: Instant) -> Self {
         let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
         Self { deadline: Some(deadline), ..self }
     }
 
-    /// Ends the work soon after this much time from now. A limit beyond the range of the clock is none.
+    /// Ends the work soon after this much time from now. A limit beyond the range of the clock has no effect.
     #[must_use]
     pub fn within(self, limit: Duration) -> Self {
         match Instant::now().checked_add(limit) {
@@ -144,7 +145,8 @@ impl Watch {
         self.deadline.is_some()
     }
 
-    /// Whether the time left is still in its first half, as of now; always without a deadline.
+    /// Whether the first half of the time left, counted from this call, is still running; always true without a
+    /// deadline.
     pub(crate) fn first_half(&self) -> impl Fn() -> bool + Copy + Send + Sync + use<> {
         let half = |deadline: Instant| {
             let now = Instant::now();
@@ -154,31 +156,32 @@ impl Watch {
         move || end.is_none_or(|end| Instant::now() < end)
     }
 
-    /// Calls `report` from time to time, from any thread.
+    /// Calls `report` occasionally, from any thread.
     #[must_use]
     pub fn reporting_to(self, report: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Self { report: Some(Arc::new(report)), ..self }
     }
 
-    /// The same without reports.
+    /// The same watch without reports.
     pub(crate) fn without_reports(&self) -> Self {
         Self { report: None, ..self.clone() }
     }
 
-    /// The reason to end the work now, if there is one. Takes a few nanoseconds, or the time to read the clock if there
-    /// is a deadline.
+    /// The reason to end the work now, if any.
+    ///
+    /// Takes a few nanoseconds, plus the time to read the clock if there is a deadline.
     #[must_use]
     pub fn ended(&self) -> Option<Ended> {
         let late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         self.stopped().or_else(|| late().then_some(Ended::TimeLimit))
     }
 
-    /// Whether the flag is set.
+    /// [`Ended::Interrupted`] if the flag is set.
     pub(crate) fn stopped(&self) -> Option<Ended> {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)).then_some(Ended::Interrupted)
     }
 
-    /// [`ended`](Self::ended) as an error.
+    /// Returns [`ended`](Self::ended) as an error.
     ///
     /// # Errors
     /// [`Error::Ended`](crate::Error::Ended).
@@ -186,7 +189,7 @@ impl Watch {
         self.ended().map_or(Ok(()), |ended| Err(ended.into()))
     }
 
-    /// The start time of the work, if its progress is reported; otherwise reads no clock.
+    /// The start time of the work, if its progress is reported; otherwise `None`, without reading the clock.
     pub(crate) fn begin(&self) -> Option<Instant> {
         self.report.as_ref().map(|_| Instant::now())
     }
@@ -204,7 +207,7 @@ impl Watch {
         });
     }
 
-    /// Reports the progress of a search with a set and a bound of this ln det.
+    /// Reports the progress of a search, with ln det of its best set and an upper bound.
     pub(crate) fn report_search(
         &self,
         start: Option<Instant>,

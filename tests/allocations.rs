@@ -1,4 +1,4 @@
-//! Slates allocate nothing once their workspace has grown, and other draws little.
+//! Slates allocate nothing once their workspace has grown, and other draws allocate little.
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
 use std::{
@@ -15,7 +15,7 @@ use rand::{SeedableRng, rngs::StdRng};
 struct Counting;
 
 thread_local! {
-    /// Of this thread: tests run side by side.
+    /// Allocations of this thread: tests run side by side.
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -26,9 +26,9 @@ fn allocations() -> u64 {
 // SAFETY: every call goes to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // A thread that ends no longer counts.
+        // Allocations of a thread that is ending are not counted.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        // SAFETY: the caller upholds the same contract that the system's allocator requires.
         unsafe { System.alloc(layout) }
     }
 

@@ -1,7 +1,7 @@
-//! Allocated memory at m = 10⁶, n = 64 from a memory-mapped file: no second copy of the features, and no more than the
-//! plan says.
+//! Allocated memory at m = 10⁶, n = 64 from a memory-mapped file: no second copy of the features, and no more than
+//! planned.
 //!
-//! A test binary of its own: it has its own allocator, and nothing else may allocate meanwhile.
+//! This is a separate test binary, since it has its own allocator and nothing else may allocate meanwhile.
 #![cfg(all(target_os = "linux", feature = "npy"))]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
 
@@ -21,7 +21,7 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 const ITEMS: usize = 1_000_000;
 const DIMS: usize = 64;
-/// 51 bytes an item.
+/// 51 bytes per item.
 const LIMIT: u64 = 51 * ITEMS as u64;
 const MB: u64 = 1_000_000;
 
@@ -44,7 +44,7 @@ fn write_features(path: &Path) {
     file.flush().unwrap();
 }
 
-/// What `body` gives, and the most bytes that it held at a time.
+/// Returns the result of `body`, and the most bytes that it held at a time.
 fn with_peak<T>(body: impl FnOnce() -> T) -> (T, u64) {
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
@@ -52,7 +52,7 @@ fn with_peak<T>(body: impl FnOnce() -> T) -> (T, u64) {
     (result, (ALLOCATOR.peak_usage() - before) as u64)
 }
 
-/// Draws with one item in and one out: the lists of the others are planned, too.
+/// Draws with one item included and one excluded: the lists of the other items are planned, too.
 fn sample_conditioned(path: &Path) -> u64 {
     let features = Features::open_npy(path).unwrap();
     let partition = parts(3);
@@ -69,7 +69,7 @@ fn parts(count: usize) -> Partition {
     Partition::from_labels(&labels).unwrap()
 }
 
-/// Returns the bytes that the plan promised not to exceed.
+/// Draws samples, and returns the bytes that the plan promised not to exceed.
 fn sample(path: &Path) -> u64 {
     let features = Features::open_npy(path).unwrap();
     let partition = parts(3);
@@ -83,7 +83,7 @@ fn sample(path: &Path) -> u64 {
     plan.total()
 }
 
-/// Returns the number of nodes.
+/// Infers probabilities, and returns the number of nodes.
 fn infer(path: &Path) -> f64 {
     let features = Features::open_npy(path).unwrap();
     let partition = parts(2);
@@ -100,7 +100,7 @@ fn infer(path: &Path) -> f64 {
     }
 }
 
-// One test: two at a time would see each other.
+// A single test, since two at a time would measure each other.
 #[test]
 fn a_million_mapped_rows_need_few_bytes_each_and_no_more_than_planned() {
     let folder = tempfile::tempdir().unwrap();
@@ -120,10 +120,10 @@ fn a_million_mapped_rows_need_few_bytes_each_and_no_more_than_planned() {
     let (nodes, peak) = with_peak(|| infer(&path));
     println!("inclusion probabilities from {nodes} nodes: {} MB", peak / MB);
     assert!(peak <= LIMIT, "inclusion probabilities: {peak} bytes");
-    // One number per item and node would not have passed.
+    // One number per item and node would exceed the limit.
     assert!(nodes * ITEMS as f64 * 8.0 > 2.0 * LIMIT as f64, "only {nodes} nodes");
 
-    // The measurement sees what it should: a copy of the features is 256 MB.
+    // The measurement notices a copy of the features, 256 MB.
     let (length, peak) = with_peak(|| std::hint::black_box(vec![1.0_f32; ITEMS * DIMS]).len());
     assert!(peak >= 4 * length as u64, "the control copy of {length} values was not seen: {peak} bytes");
 }

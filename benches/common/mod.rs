@@ -1,4 +1,4 @@
-//! What the benches share: data, threads, and ratios of measurements of one run.
+//! Shared code of the benches: data, threads, and ratios of measurements within one run.
 #![allow(dead_code, clippy::unwrap_used, reason = "every bench uses its own part of this module, and panics")]
 
 use std::fs;
@@ -9,18 +9,20 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
-/// Gaussian-like features, m×n, f32.
+/// Returns Gaussian-like features, m×n, f32.
 pub(crate) fn features(items: usize, dims: usize) -> Vec<f32> {
     let mut rng = ChaCha8Rng::seed_from_u64(items as u64);
     (0..items * dims).map(|_| (0..4).map(|_| rng.random::<f32>() - 0.5).sum()).collect()
 }
 
-/// Standard Gaussian features, m×n.
+/// Returns standard Gaussian features, m×n.
 pub(crate) fn gaussian(items: usize, dims: usize) -> Vec<f64> {
     ChaCha8Rng::seed_from_u64(items as u64).sample_iter(StandardNormal).take(items * dims).collect()
 }
 
-/// Gaussian rows around a centre of every part of [`labels`], as far from zero as rows are from it; m×n, f32.
+/// Returns Gaussian rows around one centre per part of [`labels`], m×n, f32.
+///
+/// Centres are as far from zero as rows are from their centre.
 pub(crate) fn clustered(items: usize, dims: usize, parts: usize) -> Vec<f32> {
     let centres = gaussian(parts, dims);
     let mut values = gaussian(items, dims);
@@ -32,7 +34,7 @@ pub(crate) fn clustered(items: usize, dims: usize, parts: usize) -> Vec<f32> {
     values.into_iter().map(|value| value as f32).collect()
 }
 
-/// Features from their values.
+/// Makes features from their values.
 pub(crate) fn rows<T: partition_dpp::data::Scalar>(values: Vec<T>, dims: usize) -> Features
 where
     Vec<T>: Into<partition_dpp::data::Storage<T>>,
@@ -45,13 +47,13 @@ pub(crate) fn singles(values: Vec<f64>) -> Vec<f32> {
     values.into_iter().map(|value| value as f32).collect()
 }
 
-/// Items dealt to parts in turn.
+/// Deals items to parts in turn.
 pub(crate) fn of_parts(features: Features, parts: usize) -> (Features, Partition) {
     let partition = Partition::from_labels(&labels(features.items(), parts)).unwrap();
     (features, partition)
 }
 
-/// The digits, by class.
+/// Returns the digits, with one part per class.
 pub(crate) fn digits() -> (Features, Partition) {
     let read = |file: &str| fs::read(format!("cli/data/digits/{file}")).unwrap();
     let pixels = read("features.npy");
@@ -62,12 +64,12 @@ pub(crate) fn digits() -> (Features, Partition) {
     (features, Partition::from_labels(&labels).unwrap())
 }
 
-/// [`features`] in a .npy file, to be memory-mapped.
+/// Writes [`features`] to a .npy file, to be memory-mapped.
 pub(crate) fn feature_file(items: usize, dims: usize) -> tempfile::NamedTempFile {
     npy_file("<f4", items, dims, features(items, dims).into_iter().flat_map(f32::to_le_bytes))
 }
 
-/// A matrix in a .npy file.
+/// Writes a matrix to a .npy file.
 pub(crate) fn npy_file(
     descr: &str,
     items: usize,
@@ -82,12 +84,12 @@ pub(crate) fn npy_file(
     file.unwrap_or_else(|error| panic!("no temporary file: {error}"))
 }
 
-/// Items dealt to parts in turn.
+/// Returns the labels of items dealt to parts in turn.
 pub(crate) fn labels(items: usize, parts: usize) -> Vec<usize> {
     (0..items).map(|item| item % parts).collect()
 }
 
-/// A pool of this many threads.
+/// Returns a pool of this many threads.
 pub(crate) fn threads(count: usize) -> rayon::ThreadPool {
     match rayon::ThreadPoolBuilder::new().num_threads(count).build() {
         Ok(pool) => pool,
@@ -95,20 +97,20 @@ pub(crate) fn threads(count: usize) -> rayon::ThreadPool {
     }
 }
 
-/// Criterion without plots or history: what counts are ratios within one run.
+/// Returns Criterion without plots or history, since only ratios within one run matter.
 pub(crate) fn criterion() -> Criterion {
     Criterion::default().without_plots().sample_size(10).configure_from_args()
 }
 
-/// Prints `what`: the median ratio of two timings taken in turn, beside what is asked of it.
+/// Prints `what`, the median ratio of two timings taken in turn, and the target.
 ///
-/// On a shared machine the speed drifts by tens of per cent within a minute; two runs side by side
-/// drift together.
+/// On a shared machine the speed drifts by tens of per cent within a minute, but two runs side by side drift
+/// together.
 pub(crate) fn paired_ratio<A, B>(what: &str, wanted: &str, first: impl Fn() -> A, second: impl Fn() -> B) {
     ratio_of_pairs(15, what, wanted, first, second);
 }
 
-/// [`paired_ratio`] of so many pairs.
+/// Prints the same as [`paired_ratio`], from this number of pairs.
 #[expect(clippy::print_stdout, reason = "a bench reports to the terminal")]
 pub(crate) fn ratio_of_pairs<A, B>(
     pairs: usize,
@@ -125,7 +127,7 @@ pub(crate) fn ratio_of_pairs<A, B>(
     println!("{what:60} {median:8.2}   [{low:.2}, {high:.2}] (wanted: {wanted})");
 }
 
-/// Prints `what`: the median time of `body` divided by `count`, and its reciprocal.
+/// Prints `what`, the median time of `body` divided by `count`, and its reciprocal.
 #[expect(clippy::print_stdout, reason = "a bench reports to the terminal")]
 pub(crate) fn report_time<A>(what: &str, wanted: &str, count: f64, body: impl Fn() -> A) {
     const RUNS: usize = 15;
@@ -139,7 +141,7 @@ fn seconds<A>(body: &impl Fn() -> A) -> f64 {
     timed(|| drop(std::hint::black_box(body()))).1
 }
 
-/// The result of `body`, and the seconds that it takes.
+/// Returns the result of `body`, and the seconds that it takes.
 pub(crate) fn timed<A>(body: impl FnOnce() -> A) -> (A, f64) {
     let start = std::time::Instant::now();
     let result = body();

@@ -66,7 +66,7 @@ def k_dpps(folder, rng):
         ours_first, ours_next = ours_to_sample(file, "--k", k)
 
         def first():
-            # It says how it computes.
+            # DPPy prints how it computes the sample.
             with contextlib.redirect_stdout(io.StringIO()):
                 dpp = FiniteDPP("likelihood", L_gram_factor=rows.T)
                 dpp.sample_exact_k_dpp(size=k)

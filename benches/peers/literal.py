@@ -30,7 +30,7 @@ def sample(rows, parts, quota, rng):
         size: np.exp(2j * np.pi * np.arange(size) / size)
         for size in range(1, max(np.bincount(parts)) + 2)
     }
-    # Scaled so that the wanted coefficient is among the largest.
+    # Scale the rows so that the wanted coefficient is among the largest.
     k = sum(quota)
     rows *= np.sqrt(k / np.mean(np.sum(rows * rows, axis=1)) / len(rows))
     chosen, left = [], set(range(len(rows)))

@@ -1,4 +1,4 @@
-//! What the fuzz targets start from, and what they have found, replayed: every file in `fuzz/seeds/`.
+//! Replays the starting inputs and the findings of the fuzz targets: every file in `fuzz/seeds/`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic, and so may its helpers")]
 #![allow(clippy::print_stdout, reason = "the seed at fault is the last one named")]
@@ -37,12 +37,12 @@ fn replay(target: &str, run: impl Fn(&[u8])) {
     }
 }
 
-/// As the target makes them: a file that is too short ends in zeros.
+/// Makes a case as the target does: a file that is too short is padded with zeros.
 fn case<C: for<'a> Arbitrary<'a>>(bytes: &[u8]) -> C {
     C::arbitrary_take_rest(Unstructured::new(bytes)).unwrap()
 }
 
-/// One test, since the targets leave all work to the thread that began.
+/// A single test, since the targets do all work in the thread that began.
 #[test]
 fn seeds() {
     replay("npy", npy::run);

@@ -1,4 +1,4 @@
-//! Helpers of all targets.
+//! Helpers for all targets.
 
 use std::sync::Once;
 
@@ -7,12 +7,12 @@ pub(crate) fn in_one_thread() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
-        // A test may have made one before.
+        // A test may have built a pool before.
         let _ = pool.build_global();
     });
 }
 
-/// An error message is one sentence.
+/// Checks that an error message has the length of a sentence.
 pub(crate) fn check_sentence(sentence: &str) {
     let length = sentence.chars().count();
     assert!((8..1500).contains(&length), "{length} characters: {sentence}");

@@ -1,11 +1,11 @@
-//! Any text as a .csv file of features, of a kernel, of labels; as a file of sets.
+//! Reads any text as a .csv file of features, of a kernel or of labels, and as a file of sets.
 
 use partition_dpp::Subset;
 use pdpp::fuzzing::{csv_features, csv_kernel, csv_labels, csv_multi_labels, json_sets};
 
 use crate::common::check_sentence;
 
-/// Names of columns to read.
+/// The names of columns to read.
 const COLUMNS: [Option<&str>; 5] = [None, Some("class"), Some(""), Some("a,b"), Some("item,class,é")];
 /// The number of items that sets refer to.
 const ITEMS: usize = 9;
@@ -40,7 +40,7 @@ pub fn run(text: &[u8]) {
     }
 }
 
-/// Bits of the values, equal for all NaNs.
+/// Returns the bits of the values, equal for all NaNs.
 fn same(values: &[f64]) -> Vec<u64> {
     values.iter().map(|x| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() }).collect()
 }

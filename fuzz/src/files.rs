@@ -1,4 +1,4 @@
-//! The folder that files are written to, in memory where the system has such a folder.
+//! The folder to which files are written, in memory if the system has /dev/shm.
 
 use std::{fs, path::Path, path::PathBuf, thread_local};
 
@@ -14,15 +14,15 @@ fn make() -> TempDir {
     made.expect("a folder for small files")
 }
 
-/// Where a file of this name is, or would be.
+/// Returns the path of a file of this name, whether or not it exists.
 pub(crate) fn path(name: &str) -> PathBuf {
     FOLDER.with(|folder| folder.path().join(name))
 }
 
-/// Writes a file. One that was there before is replaced, since it may be mapped.
+/// Writes a file. An existing file is removed first, since it may be mapped.
 pub(crate) fn write(name: &str, bytes: &[u8]) -> PathBuf {
     let path = path(name);
-    // It need not be there.
+    // The file need not exist.
     let _ = fs::remove_file(&path);
     fs::write(&path, bytes).expect("room for a small file");
     path

@@ -1,6 +1,6 @@
 //! The bodies of the fuzz targets: each `run` takes bytes, or a case made of bytes, and panics if an answer is wrong.
 //!
-//! All inputs are small, and runs use one thread and one temporary folder.
+//! All inputs are small. Each run uses one thread and one temporary folder.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a .npy file: features, a kernel, labels.
+//! Reads any bytes as a .npy file of features, of a kernel or of labels.
 
 use partition_dpp::{Error, Kernel, data::NpyArray};
 
@@ -7,7 +7,7 @@ use crate::{
     files,
 };
 
-/// The largest file tested: a kernel takes the cube of its side.
+/// The largest file tested, in bytes: a kernel takes time cubic in its side.
 const LARGEST: usize = 4096;
 
 pub fn run(bytes: &[u8]) {

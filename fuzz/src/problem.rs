@@ -1,4 +1,4 @@
-//! Small models of every kind, and every computation of the library with them.
+//! Runs every computation of the library on small models of every kind.
 
 use std::time::{Duration, Instant};
 
@@ -20,10 +20,10 @@ use crate::{
 
 /// The time limit of a run.
 const BRIEFLY: Duration = Duration::from_millis(20);
-/// The largest error of logarithms and probabilities here; other tests are stricter.
+/// The largest error of logarithms and probabilities. Other tests are stricter.
 const ROUNDING: f64 = 1e-6;
 
-/// A model and what to do with it.
+/// A model and a task.
 #[derive(Debug)]
 pub struct Case {
     rows: Vec<Vec<f64>>,
@@ -79,7 +79,7 @@ impl<'a> Arbitrary<'a> for Case {
         let mut some = |odds| if bytes.ratio(1, odds)? { list(bytes, 2, items) } else { Ok(Vec::new()) };
         let (include, exclude) = (some(6)?, some(6)?);
         let seed = bytes.arbitrary::<u8>()?.into();
-        // Every part has an item if there are enough.
+        // Every part has an item if there are enough items.
         let label = |at: usize| bytes.int_in_range(0..=parts - 1).map(|more| ((at + more) % parts) as u8);
         let labels = (0..items).map(label).collect::<Made<_>>()?;
         let rows = Values::of(bytes)?.matrix(bytes, items, dims)?;
@@ -95,7 +95,7 @@ pub fn run(case: &Case) {
     in_one_thread();
     if let Err(error) = case.run() {
         check_sentence(&error.to_string());
-        // Budgets and infeasible models are expected errors; device errors are not.
+        // Exceeded budgets and infeasible models are expected errors; device errors are not.
         assert!(!matches!(error, Error::Device(_)), "{error}");
     }
 }
@@ -190,7 +190,7 @@ impl Case {
         subsets.iter().for_each(|subset| self.check_set(subset, &self.labels));
     }
 
-    /// A set meets the model's constraints.
+    /// Checks that a set meets the model's constraints.
     fn check_set(&self, set: &Subset, labels: &[u8]) {
         assert!(self.include.iter().all(|&item| set.contains(item)), "{set} without an item");
         assert!(!self.exclude.iter().any(|&item| set.contains(item)), "{set} with an item");
@@ -260,7 +260,7 @@ impl Case {
     }
 }
 
-/// As many entries as there are parts: some may have no items.
+/// Cuts a list to the number of parts that have items.
 fn of_parts<'l, T>(list: &'l [T], partition: &Partition) -> &'l [T] {
     &list[..partition.parts().min(list.len())]
 }

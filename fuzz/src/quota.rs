@@ -1,11 +1,11 @@
-//! Any text as `--quota`, of parts with plain names and with odd ones.
+//! Reads any text as `--quota`, for parts with plain and with odd names.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use partition_dpp::Partition;
 
 use crate::common::check_sentence;
 
-/// Labels of items: their parts.
+/// The labels of the items.
 const LABELS: [&[&str]; 5] = [
     &["a"],
     &["dark", "light", "dark", "medium", "light", "light"],
@@ -35,7 +35,7 @@ impl<'a> Arbitrary<'a> for Case {
     }
 }
 
-/// The bytes that are left, as many as are wanted.
+/// Takes up to a given number of the remaining bytes.
 trait Rest<'a> {
     fn take_rest_of(&mut self, most: usize) -> Result<&'a [u8]>;
 }
@@ -50,7 +50,7 @@ pub fn run(case: &Case) {
     let Case { labels, total, text } = case;
     let partition = Partition::from_labels(labels).expect("a partition");
     match pdpp::fuzzing::quota(text, &partition, *total) {
-        // What is printed is a quota, and the same one.
+        // The printed text must parse as the same quota.
         Ok(printed) => {
             assert_eq!(pdpp::fuzzing::quota(&printed, &partition, *total).as_ref(), Ok(&printed));
             assert_eq!(printed.split(',').count(), partition.parts(), "{printed}");

@@ -1,4 +1,4 @@
-//! Numbers from bytes.
+//! Makes numbers from bytes.
 
 use arbitrary::{Result, Unstructured};
 
@@ -38,7 +38,7 @@ const NUMBERS: [f64; 32] = [
     -1e-300,
 ];
 
-/// The set of numbers to choose from.
+/// The numbers to choose from.
 pub(crate) struct Values {
     palette: usize,
 }
@@ -50,7 +50,7 @@ impl Values {
 
     pub(crate) fn next(&self, bytes: &mut Unstructured<'_>) -> Result<f64> {
         if self.palette > NUMBERS.len() {
-            // A number between -1 and 1 with some digits.
+            // A number between −1 and 1 with several digits.
             return Ok(f64::from(bytes.arbitrary::<i16>()?) / 32768.0);
         }
         Ok(NUMBERS[bytes.int_in_range(0..=self.palette - 1)?])

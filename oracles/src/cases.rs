@@ -1,11 +1,11 @@
-//! Problems whose answers were computed elsewhere.
+//! Problems with known answers that were computed independently.
 
 use partition_dpp::{Features, Kernel};
 use serde_json::Value;
 
 use crate::{exact::Minors, oracle::Determinants, repository};
 
-/// A case of `known-answers.json`: computed elsewhere, without floating point.
+/// A case of `known-answers.json`, computed independently and without floating point.
 pub struct Case {
     pub name: String,
     /// Rows of A, or of K for a dense case.
@@ -14,7 +14,7 @@ pub struct Case {
     pub labels: Vec<usize>,
     pub quota: Vec<usize>,
     pub log_z: f64,
-    /// Empty where enumeration was too long.
+    /// Empty if enumeration takes too long.
     pub marginals: Vec<f64>,
     pub log_probs: Vec<(Vec<usize>, f64)>,
     /// The most probable set and its ln det.
@@ -30,7 +30,7 @@ impl Case {
         self.rows.concat()
     }
 
-    /// The features, or the library's factor of the dense kernel.
+    /// Returns the features, or the library's factor of the dense kernel.
     pub fn features(&self) -> Features {
         if self.dense {
             Kernel::from_dense(self.items(), &self.flat()).unwrap().features().clone()
@@ -52,14 +52,14 @@ impl Case {
     }
 }
 
-/// All cases.
+/// Returns all cases.
 pub fn known_answers() -> Vec<Case> {
     let text = std::fs::read_to_string(repository().join("tests/data/known-answers.json")).unwrap();
     let file: Value = serde_json::from_str(&text).unwrap();
     file["cases"].as_array().unwrap().iter().map(parse_case).collect()
 }
 
-/// The cases whose subsets were enumerated.
+/// Returns the cases whose subsets were enumerated.
 pub fn enumerable_cases() -> Vec<Case> {
     let cases: Vec<Case> = known_answers().into_iter().filter(|case| !case.marginals.is_empty()).collect();
     assert_eq!(cases.len(), 15, "every enumerable case must be tested");

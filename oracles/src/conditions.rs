@@ -1,8 +1,8 @@
-//! Which items must be in and which out, and what that makes of an enumerated law.
+//! Conditions on the items, and enumerated laws given a condition.
 
 use crate::oracle::Law;
 
-/// Items that must be included, and items that must not.
+/// Items that must be included, and items that must be excluded.
 #[derive(Clone, Debug, Default)]
 pub struct Condition {
     pub included: Vec<usize>,
@@ -19,7 +19,7 @@ impl Condition {
             && !self.excluded.iter().any(|item| set.contains(item))
     }
 
-    /// The law over the sets that are allowed, and the log of what they had together.
+    /// Returns the law over the allowed sets, and ln of their total probability.
     pub fn apply(&self, law: &Law) -> (Law, f64) {
         let allowed = law.iter().filter(|(set, _)| self.allows(set));
         let mut law: Law = allowed.map(|(set, p)| (set.clone(), *p)).collect();
@@ -28,8 +28,9 @@ impl Condition {
         (law, total.ln())
     }
 
-    /// Conditions of every sort that leave a law a set to choose, around the most probable one of those that
-    /// leave three items out.
+    /// Returns conditions of every sort that at least one set meets.
+    ///
+    /// They are built around the most probable set that leaves out at least three items.
     pub fn zoo(law: &Law, labels: &[usize]) -> Vec<Self> {
         let some = law.iter().filter(|(set, _)| !set.is_empty() && set.len() + 3 <= labels.len());
         let best = some.max_by(|a, b| a.1.total_cmp(b.1));
@@ -40,12 +41,12 @@ impl Condition {
         let zoo = [
             Self::new(&[first], &[]),
             Self::new(&[last, first][..best.len().min(2)], &[]),
-            // Everything that is chosen of a part; then everything that is chosen.
+            // All chosen items of a part; then all chosen items.
             Self::new(&of_last, &[]),
             Self::new(best, &[]),
             Self::new(&[], &[first]),
             Self::new(&[], &[others[0], last]),
-            // All but what is needed; then a little more than that.
+            // Exclude all items but the chosen ones; then leave two more.
             Self::new(&[], &others),
             Self::new(&[], &others[..others.len() - 2]),
             Self::new(&[last], &[first]),
@@ -57,7 +58,7 @@ impl Condition {
     }
 }
 
-/// The condition put on a model, all at once.
+/// Applies a condition to a model, all at once.
 #[macro_export]
 macro_rules! conditioned {
     ($model:expr, $condition:expr) => {
@@ -65,7 +66,7 @@ macro_rules! conditioned {
     };
 }
 
-/// The condition put on a model item by item, the other way round.
+/// Applies a condition to a model item by item, in reverse order.
 #[macro_export]
 macro_rules! conditioned_item_by_item {
     ($model:expr, $condition:expr) => {{

@@ -12,21 +12,23 @@ use partition_dpp::{
     error::DeviceProblem,
 };
 
-/// Bytes that a binding may have where everything is to be cut in chunks.
+/// The largest binding in bytes in tests that cut everything into chunks.
 pub const CHUNK: u64 = 1 << 16;
 
 /// An engine under test.
 #[derive(Debug)]
 pub struct Tested {
     pub engine: Engine,
-    /// Rounding error of its precision.
+    /// The rounding error of the engine's precision.
     pub epsilon: f64,
-    /// The largest matrix that its bindings hold, by its number of rows.
+    /// The number of rows of the largest matrix that its bindings hold.
     pub largest_matrix: usize,
 }
 
-/// Rounded operations per term of a sum: a product, an addition and one to spare. Each may be off by ε, because WGSL lets a
-/// device round to either neighbour, and it promises neither fused operations nor subnormal numbers.
+/// Rounded operations per term of a sum: a product, an addition and one to spare.
+///
+/// Each may be off by ε. WGSL lets a device round to either neighbour, and promises neither fused operations nor
+/// subnormal numbers.
 const ROUNDINGS: f64 = 3.0;
 
 thread_local! {
@@ -35,7 +37,7 @@ thread_local! {
 }
 
 impl Tested {
-    /// Asserts that a number is right up to rounding of so many terms of this magnitude.
+    /// Asserts that a number is right up to the rounding of `terms` terms of this magnitude.
     #[track_caller]
     pub fn close(&self, found: f64, expected: f64, terms: usize, magnitude: f64, what: &str) {
         let bound = ROUNDINGS * (terms + 2) as f64 * self.epsilon * magnitude + f64::MIN_POSITIVE;
@@ -48,7 +50,7 @@ impl Tested {
     }
 }
 
-/// Says which share of its bounds the largest error since the last call has reached.
+/// Prints which share of its bound the largest error has reached since the last call.
 pub fn say_largest_error(test: &str) {
     println!("{test}: the largest error is {:.4} of its bound", LARGEST.take());
 }
@@ -57,8 +59,10 @@ pub fn cpu() -> Tested {
     Tested { engine: Engine::cpu(), epsilon: f64::EPSILON, largest_matrix: usize::MAX }
 }
 
-/// A graphics device; says so and returns `None` where there is none. `PDPP_REQUIRE_GPU` makes that a failure.
-/// Its shaders are checked, so that an index out of bounds is at worst a wrong value.
+/// Opens a GPU, or prints a note and returns `None` if the machine has none.
+///
+/// Panics instead if `PDPP_REQUIRE_GPU` is set. The shaders are checked, so that an index out of bounds is at worst a
+/// wrong value.
 pub fn open(options: &GpuOptions, what: &str) -> Option<Gpu> {
     match Gpu::new(&options.clone().with_checked_shaders()) {
         Ok(gpu) => Some(gpu),
@@ -77,7 +81,7 @@ pub fn gpu(precision: Precision) -> Option<Gpu> {
     open(&GpuOptions::default().with_precision(precision), "graphics device")
 }
 
-/// A device that the application has opened, with these features.
+/// Opens a device with these features, as an application does.
 pub fn own_device(features: wgpu::Features) -> Option<(wgpu::Device, wgpu::Queue)> {
     gpu(Precision::F32)?;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
@@ -97,7 +101,7 @@ pub fn tested(gpu: &Gpu, largest_matrix: usize) -> Tested {
     Tested { engine, epsilon, largest_matrix }
 }
 
-/// With bindings so small that everything is cut in chunks, of which few stay on the device.
+/// Opens a GPU with bindings so small that everything is cut into chunks, and only a few chunks stay on the device.
 pub fn in_chunks(precision: Precision) -> Option<Tested> {
     let options =
         GpuOptions::default().with_precision(precision).with_largest_binding(CHUNK).with_row_memory(CHUNK);
@@ -105,7 +109,7 @@ pub fn in_chunks(precision: Precision) -> Option<Tested> {
         .map(|gpu| tested(&gpu, if precision == Precision::F64 { 60 } else { 85 }))
 }
 
-/// Dispatches of single precision so short that each holds one workgroup.
+/// Returns options for single precision with dispatches so short that each holds one workgroup.
 pub fn short_dispatches() -> GpuOptions {
     GpuOptions::default().with_precision(Precision::F32).with_longest_dispatch(Duration::from_nanos(1))
 }
@@ -114,20 +118,21 @@ pub fn in_short_dispatches() -> Option<Tested> {
     open(&short_dispatches(), "graphics device").map(|gpu| tested(&gpu, usize::MAX))
 }
 
-/// A fault to plant: the verb, what to look for in its shader, and what to put there.
+/// A fault to plant: the verb, the text to replace in its shader, and the replacement.
 pub type Fault = (&'static str, &'static str, &'static str);
-/// A test of conformance.
+/// A conformance test.
 pub type Test = fn(&Tested);
 
-/// Asserts that tests fail on a single-precision device in whose shaders a fault is planted, with bindings cut small
-/// and not.
+/// Asserts that each test fails on a single-precision device whose shaders have a planted fault.
+///
+/// Tries it with small bindings and with the default ones.
 #[track_caller]
 pub fn assert_noticed(faults: &[(Fault, Test)]) {
     let single = GpuOptions::default().with_precision(Precision::F32);
     assert_noticed_on(&[single.clone(), single.with_largest_binding(CHUNK)], faults);
 }
 
-/// The same with these options.
+/// Asserts that each test fails on devices with these options whose shaders have a planted fault.
 #[track_caller]
 pub fn assert_noticed_on(options: &[GpuOptions], faults: &[(Fault, Test)]) {
     for &((verb, from, to), test) in faults {
@@ -144,7 +149,7 @@ pub fn assert_noticed_on(options: &[GpuOptions], faults: &[(Fault, Test)]) {
     }
 }
 
-/// Stamps tests, functions of a [`Tested`], onto every engine.
+/// Defines tests, functions of a [`Tested`], for every engine.
 #[macro_export]
 macro_rules! on_every_engine {
     ($($test:ident),* $(,)?) => {

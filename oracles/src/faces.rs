@@ -1,4 +1,4 @@
-//! Groups of Yale faces: eight people in three lights.
+//! Groups of Yale faces: eight people, each in three lighting conditions.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use partition_dpp::Features;
 
 use crate::table::Table;
 
-/// The 24 faces of a group of set A, as its SOURCE.md says: unit rows, and the light of each.
+/// Reads the 24 faces of a group of set A, as defined in its SOURCE.md. Returns unit rows and the lighting of each
+/// face.
 pub fn read_group(folder: &Path, group: &str) -> (Vec<Vec<f64>>, Vec<String>) {
     let all = Features::open_npy(folder.join("features.npy")).unwrap();
     let table = Table::read(&folder.join("labels.csv"));

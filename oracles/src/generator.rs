@@ -1,4 +1,4 @@
-//! Random small problems, most of them awkward.
+//! Random small problems, most of them numerically difficult.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -8,11 +8,11 @@ use crate::{
     exact::{counts, set_of},
 };
 
-/// Largest number of items, of points under a Gaussian kernel, and of features.
+/// The largest number of items, of points under a Gaussian kernel, and of features.
 const ITEMS: usize = 9;
 const POINTS: usize = 12;
 const DIMS: usize = 6;
-/// Entries beyond 10^±this are cut off.
+/// Entries below 10^−this in absolute value become 0, and entries above 10^this are clamped.
 const LARGEST: f64 = 120.0;
 
 struct Source(ChaCha8Rng);
@@ -30,7 +30,8 @@ impl Source {
         self.0.random_range(0..count)
     }
 
-    /// Standard normal, by Box and Muller for ever: tests name problems by their seeds.
+    /// Returns a standard normal number by the Box–Muller method. It must not change: tests name problems by their
+    /// seeds.
     fn normal(&mut self) -> f64 {
         let (u, v): (f64, f64) = (1.0 - self.0.random::<f64>(), self.0.random());
         (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
@@ -45,13 +46,13 @@ impl Source {
     }
 }
 
-/// The problem of a seed.
+/// Returns the problem of a seed.
 pub fn problem(seed: u64) -> Problem {
     let mut source = Source(ChaCha8Rng::seed_from_u64(seed));
     let (items, dims) = (1 + source.below(ITEMS), 1 + source.below(DIMS));
     let labels = labels(&mut source, items);
     let mut rows = base(&mut source, items, dims);
-    // A fifth is as harmless as it comes.
+    // A fifth of the problems stay harmless.
     if !source.chance(0.2) {
         spoil(&mut source, &mut rows, &labels);
     }
@@ -68,9 +69,9 @@ pub fn problem(seed: u64) -> Problem {
     problem
 }
 
-/// The problem of a seed, with weights.
+/// Returns the problem of a seed, with weights.
 pub fn weighted(seed: u64) -> Problem {
-    // Another stream, so that the problem itself stays what it is.
+    // A separate stream keeps the problem itself unchanged.
     let mut source = Source(ChaCha8Rng::seed_from_u64(seed));
     source.0.set_stream(1);
     let mut problem = problem(seed);
@@ -87,7 +88,7 @@ pub fn weighted(seed: u64) -> Problem {
     problem
 }
 
-/// The problem of a seed with a ridge, most of them with more features than items.
+/// Returns the problem of a seed with a ridge. Most have more features than items.
 pub fn ridged(seed: u64) -> Problem {
     let mut source = Source(ChaCha8Rng::seed_from_u64(seed));
     source.0.set_stream(2);
@@ -110,20 +111,20 @@ pub fn ridged(seed: u64) -> Problem {
     let own = problem.rows.iter().enumerate().map(|(item, row)| kernel_of(row, item));
     let unit = own.fold(0.0, f64::max);
     if unit <= 0.0 {
-        // A kernel of zeros is refused before it has a ridge.
+        // A kernel of zeros is refused before the ridge is added.
         problem.data = Data::Features;
     }
     let delta = source.power_of_ten(-3.0, 1.0) * if unit > 0.0 { unit } else { 1.0 };
     let mut problem = problem.with_ridge(delta);
-    // Sets may have any number of items.
+    // With a ridge, sets may have any number of items.
     (problem.include, problem.exclude) = (Vec::new(), Vec::new());
     constrain(&mut source, &mut problem, items);
     problem
 }
 
-/// A problem whose kernel is the Gaussian of its points, up to 10¹² bandwidths apart.
+/// Returns a problem with the Gaussian kernel of points whose coordinates are up to 10¹² bandwidths.
 pub fn gaussian(seed: u64) -> Problem {
-    // Another stream, so that the problem is a new one.
+    // A separate stream makes the problem a new one.
     let mut source = Source(ChaCha8Rng::seed_from_u64(seed));
     source.0.set_stream(2);
     let (items, dims) = (1 + source.below(POINTS), 1 + source.below(DIMS));
@@ -140,18 +141,18 @@ pub fn gaussian(seed: u64) -> Problem {
     problem
 }
 
-/// One to three ways in which points lie far apart, or nearly together.
+/// Moves points far apart or almost together, in one to three ways.
 fn set_apart(source: &mut Source, rows: &mut [Vec<f64>]) {
     for _ in 0..1 + source.below(3) {
         let dims = rows[0].len();
         match source.below(6) {
-            // Missing values, stored as one large number.
+            // Missing values, encoded as one large number.
             0 => {
                 let (missing, column) = (source.power_of_ten(3.0, 12.0).round(), source.below(dims));
                 let share = source.between(0.1, 0.6);
                 rows.iter_mut().filter(|_| source.chance(share)).for_each(|row| row[column] = missing);
             }
-            // Time stamps: a far origin, and perhaps a zero beside it.
+            // Timestamps: a distant origin, and sometimes one zero.
             1 => {
                 let (origin, column) = (source.power_of_ten(6.0, 12.0).round(), source.below(dims));
                 rows.iter_mut().for_each(|row| row[column] += origin);
@@ -178,7 +179,7 @@ fn set_apart(source: &mut Source, rows: &mut [Vec<f64>]) {
             _ => near_copies(source, rows),
         }
     }
-    // No point is farther than this from another.
+    // No coordinate is larger than this.
     rows.iter_mut().flatten().for_each(|x| *x = x.clamp(-1e12, 1e12));
 }
 
@@ -191,7 +192,7 @@ fn labels(source: &mut Source, items: usize) -> Vec<usize> {
     drawn.iter().map(|label| used.iter().position(|other| other == label).unwrap()).collect()
 }
 
-/// Gaussian rows, small integers, or rows of a lower rank.
+/// Returns Gaussian rows, small integers, or rows of a lower rank.
 fn base(source: &mut Source, items: usize, dims: usize) -> Vec<Vec<f64>> {
     let kind: f64 = source.between(0.0, 1.0);
     if kind < 0.7 {
@@ -211,7 +212,7 @@ fn base(source: &mut Source, items: usize, dims: usize) -> Vec<Vec<f64>> {
     (0..items).map(|_| row(source)).collect()
 }
 
-/// One to three kinds of trouble.
+/// Makes the rows difficult, in one to three ways.
 fn spoil(source: &mut Source, rows: &mut [Vec<f64>], labels: &[usize]) {
     for _ in 0..1 + source.below(3) {
         match source.below(10) {
@@ -239,7 +240,7 @@ fn scale(row: &mut [f64], by: f64) {
     row.iter_mut().for_each(|x| *x *= by);
 }
 
-/// How far scales reach, in powers of ten: seldom as far as they can.
+/// Returns how far scales reach, in powers of ten.
 fn reach(source: &mut Source) -> f64 {
     [2.0, 5.0, 10.0, 20.0, 50.0, 100.0][source.below(6)]
 }
@@ -284,7 +285,7 @@ fn outliers(source: &mut Source, rows: &mut [Vec<f64>]) {
     }
 }
 
-/// Duplicates, opposite or parallel rows.
+/// Overwrites one or two rows with duplicates, opposite or parallel rows.
 fn copies(source: &mut Source, rows: &mut [Vec<f64>]) {
     for _ in 0..1 + source.below(2) {
         let (from, to) = (source.below(rows.len()), source.below(rows.len()));
@@ -308,13 +309,13 @@ fn zeros(source: &mut Source, rows: &mut [Vec<f64>]) {
     }
 }
 
-/// A Aᵀ, rounded and symmetric.
+/// Returns A Aᵀ, rounded and symmetric.
 fn gram(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     rows.iter().map(|x| rows.iter().map(|y| product(x, y)).collect()).collect()
 }
 
-/// A law and conditions that some random set meets, now and then others.
+/// Adds a constraint and conditions that a random set meets. Occasionally, the set has more than `dims` items.
 fn constrain(source: &mut Source, problem: &mut Problem, dims: usize) {
     let (items, parts) = (problem.items(), problem.parts());
     let mut order: Vec<usize> = (0..items).collect();
@@ -332,7 +333,7 @@ fn constrain(source: &mut Source, problem: &mut Problem, dims: usize) {
         _ => {
             let range = |source: &mut Source, count: usize| {
                 let low = if source.chance(0.5) { 0 } else { count.saturating_sub(source.below(2)) };
-                // Ends may be above what the part has.
+                // The upper end may exceed the size of the part.
                 low..=if source.chance(0.3) { items } else { count + source.below(2) }
             };
             let ranges = met.iter().map(|&count| range(source, count)).collect();

@@ -1,4 +1,4 @@
-//! Matrices P(θ) = I + Σ (e^{iθ_l} − 1) N_l and their determinants, by nalgebra and loops.
+//! Matrices P(θ) = I + Σ (e^{iθ_l} − 1) N_l and their determinants, computed with nalgebra and loops.
 
 use std::f64::consts::PI;
 
@@ -8,13 +8,13 @@ use partition_dpp::engine::c64;
 
 use crate::random::normals;
 
-/// Angles of the nodes; part l has its own order of them. The node of zeros is P = I.
+/// The angles of the nodes, in a different order for each part. P = I at the node of zeros.
 pub const ANGLES: [[f64; 3]; 6] =
     [[0.0, 0.0, 0.0], [0.3, 0.9, -2.0], [PI, 0.0, 0.7], [PI, PI, PI], [-1.2, 2.9, 0.0], [3.1, -3.0, 3.12]];
 
 pub type Complexes = DMatrix<Complex<f64>>;
 
-/// N_l ≥ 0 with Σ N_l < I; the part before the last has rank ⌈dim/2⌉.
+/// Returns N_l ≥ 0 with Σ N_l < I. The second-to-last part has rank ⌈dim/2⌉.
 pub fn shares(dim: usize, parts: usize) -> Vec<DMatrix<f64>> {
     let gram = |l: usize| {
         let width = if l + 2 == parts { dim.div_ceil(2) } else { dim };
@@ -32,7 +32,7 @@ pub fn to_faer(matrix: &DMatrix<f64>) -> Mat<f64> {
     Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| matrix[(i, j)])
 }
 
-/// e^{iθ}; exactly 1 and −1 at 0 and π.
+/// Returns e^{iθ}, exactly 1 at 0 and −1 at π.
 pub fn phase(angle: f64) -> c64 {
     if angle.total_cmp(&PI).is_eq() { c64::new(-1.0, 0.0) } else { c64::new(angle.cos(), angle.sin()) }
 }
@@ -41,7 +41,7 @@ pub fn phases(parts: usize) -> Vec<c64> {
     ANGLES.iter().flat_map(|angles| angles[..parts].iter().map(|&angle| phase(angle))).collect()
 }
 
-/// I + Σ (z_l − 1) N_l.
+/// Returns I + Σ (z_l − 1) N_l.
 pub fn naive_matrix(shares: &[DMatrix<f64>], phases: &[c64]) -> Complexes {
     let dim = shares[0].nrows();
     DMatrix::from_fn(dim, dim, |i, j| {
@@ -52,8 +52,9 @@ pub fn naive_matrix(shares: &[DMatrix<f64>], phases: &[c64]) -> Complexes {
     })
 }
 
-/// Determinant by Gauss–Jordan elimination with complete pivoting, and ‖inverse‖: what one rounding of the
-/// matrix may do to the determinant, relatively.
+/// Returns the determinant by LU decomposition with complete pivoting, and ‖inverse‖.
+///
+/// The norm bounds the relative change of the determinant per rounding of the matrix.
 pub fn naive_determinant(matrix: &Complexes) -> (Complex<f64>, f64) {
     let lu = matrix.clone().full_piv_lu();
     (lu.determinant(), lu.try_inverse().map_or(f64::INFINITY, |inverse| inverse.norm()))

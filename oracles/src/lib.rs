@@ -1,4 +1,4 @@
-//! What tests share: data, oracles that use none of the library's numerics, and comparisons with them.
+//! Shared code of the tests: data, oracles that use none of the library's numerics, and comparisons with them.
 #![allow(
     clippy::unwrap_used,
     clippy::missing_panics_doc,
@@ -48,7 +48,7 @@ use std::path::{Path, PathBuf};
 pub use cases::{Case, enumerable_cases, known_answers};
 pub use problem::{Constraint, Data, Problem, Storage};
 
-/// Matches an error by variant and fields, and looks for texts in its one-line message.
+/// Matches an error by variant and fields, and checks that its one-line message contains some texts.
 #[macro_export]
 macro_rules! assert_error {
     ($result:expr, $pattern:pat $(if $guard:expr)?, [$($text:expr),*]) => {{
@@ -62,12 +62,12 @@ macro_rules! assert_error {
     }};
 }
 
-/// The folder of the workspace.
+/// Returns the root folder of the workspace.
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// A folder of real data, or `None` (with a note) where it is absent.
+/// Returns a folder of real data, or prints a note and returns `None` if it is absent.
 pub fn real_data(folder: &str) -> Option<PathBuf> {
     let root =
         std::env::var_os("PDPP_DATA").map_or_else(|| repository().join("../shared/data"), PathBuf::from);

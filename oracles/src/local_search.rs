@@ -1,4 +1,4 @@
-//! What the tests of local search share: instances, and local optimality by enumeration.
+//! Shared code of the local search tests: instances, and local optimality by enumeration.
 
 use partition_dpp::{
     Engine, Features, KDpp, Partition, PartitionDpp, Quota,
@@ -7,7 +7,7 @@ use partition_dpp::{
 
 use crate::{oracle::Determinants, random::normals};
 
-/// Enough for sets of a dozen items.
+/// Returns a local search with enough restarts for a dozen items.
 pub fn restarting() -> LocalSearch {
     LocalSearch::default().with_restarts(Restarts::Count(20))
 }
@@ -16,7 +16,7 @@ pub fn rows_of(features: &Features) -> Vec<Vec<f64>> {
     (0..features.items()).map(|item| features.row(item)).collect()
 }
 
-/// The sets one exchange away: an item for another with the same label.
+/// Returns the sets one exchange away: an item is replaced by another item with the same label.
 pub fn neighbours(set: &[usize], labels: &[usize]) -> Vec<Vec<usize>> {
     let others = |&leaving: &usize| {
         let enters = move |&item: &usize| labels[item] == labels[leaving] && !set.contains(&item);
@@ -27,7 +27,7 @@ pub fn neighbours(set: &[usize], labels: &[usize]) -> Vec<Vec<usize>> {
     set.iter().flat_map(others).collect()
 }
 
-/// ln of the largest factor that any of some sets has over a set; determinants from the rows.
+/// Returns ln of the largest ratio of determinants between one of the others and the set, computed from the rows.
 pub fn best_gain(rows: &[Vec<f64>], set: &[usize], others: &[Vec<usize>]) -> f64 {
     let oracle = Determinants::of_features(rows.to_vec());
     let now = oracle.det(set).ln();
@@ -42,13 +42,13 @@ pub fn assert_locally_optimal(features: &Features, labels: &[usize], solution: &
     assert_eq!(solution.termination, Termination::LocallyOptimal);
 }
 
-/// Gaussian rows and labels dealt in turn.
+/// Returns Gaussian rows, with labels dealt in turn.
 pub fn dealt(items: usize, dims: usize, parts: usize, seed: u64) -> (Features, Vec<usize>) {
     let features = Features::from_rows(items, dims, normals(items * dims, seed)).unwrap();
     (features, (0..items).map(|item| item % parts).collect())
 }
 
-/// The first Gaussian instance on which the search makes two exchanges at least.
+/// Returns the first Gaussian instance on which the search makes at least two exchanges.
 pub fn one_that_greedy_misses(items: usize, dims: usize, k: usize) -> (Features, Vec<usize>) {
     let misses = |features: &Features| {
         let solution =

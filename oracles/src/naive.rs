@@ -1,24 +1,25 @@
-//! An independent sampler: the textbook two phases from a singular value decomposition of the
-//! weighted features, with faults that can be planted.
+//! An independent sampler with faults that can be planted.
+//!
+//! It runs the textbook's two phases on a singular value decomposition of the weighted features.
 
 use nalgebra::DMatrix;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// What to do wrong.
+/// A fault to plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     None,
-    /// Picks are weighted as if the part weights were not there.
+    /// Picks are weighted without the part weights.
     UntiltedAcceptance,
     /// A column is dropped after a pick without rotating the picked row out of the rest.
     NoHouseholder,
 }
 
-/// k-DPP of weighted rows, rejected until the counts fit.
+/// A sampler from the k-DPP of weighted rows that rejects sets until the counts match the quota.
 pub struct Naive {
     /// Left singular vectors, each with one entry per item.
     vectors: Vec<Vec<f64>>,
-    /// e[j][c]: elementary symmetric polynomial of degree c of the first j eigenvalues.
+    /// e[j][c]: the elementary symmetric polynomial of degree c in the first j eigenvalues.
     elementary: Vec<Vec<f64>>,
     values: Vec<f64>,
     weights: Vec<f64>,
@@ -93,7 +94,7 @@ impl Naive {
         chosen
     }
 
-    /// Pick after pick in proportion to what rows have left; `None` if a part overflows.
+    /// Picks items in proportion to their remaining squared norms, or returns `None` if a part overflows.
     fn project(&self, chosen: &[usize], rng: &mut StdRng) -> Option<Vec<usize>> {
         let columns: Vec<&[f64]> = chosen.iter().map(|&j| &self.vectors[j][..]).collect();
         let mut norms = vec![0.0; self.labels.len()];

@@ -4,12 +4,12 @@ use std::io::Write;
 
 use tempfile::NamedTempFile;
 
-/// Magic, version 1.0, header padded to a multiple of 64 bytes, data.
+/// Returns a file: magic, version 1.0, header padded to a multiple of 64 bytes, data.
 pub fn npy(descr: &str, fortran: bool, shape: &[u64], data: &[u8]) -> Vec<u8> {
     let sizes: Vec<String> = shape.iter().map(|size| format!("{size},")).collect();
     let sizes = sizes.join(" ");
     let order = if fortran { "True" } else { "False" };
-    // A structured type is a list, every other one a string.
+    // A structured type is a list, any other type a string.
     let descr = if descr.starts_with('[') { descr.to_owned() } else { format!("'{descr}'") };
     let mut header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': ({sizes}), }}");
     while (10 + header.len() + 1) % 64 != 0 {
@@ -19,7 +19,7 @@ pub fn npy(descr: &str, fortran: bool, shape: &[u64], data: &[u8]) -> Vec<u8> {
     with_header(&header, data)
 }
 
-/// As [`npy`], with a header as given.
+/// Returns a file like [`npy`], but with the given header.
 pub fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
@@ -28,7 +28,7 @@ pub fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A temporary file with these bytes.
+/// Writes bytes to a temporary file.
 pub fn file(bytes: &[u8]) -> NamedTempFile {
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
@@ -36,7 +36,7 @@ pub fn file(bytes: &[u8]) -> NamedTempFile {
     file
 }
 
-/// Little-endian f64.
+/// Returns values as little-endian f64.
 pub fn f64s(values: &[f64]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }

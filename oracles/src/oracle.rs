@@ -1,11 +1,11 @@
-//! Enumeration: every law on at most a dozen items, from determinants alone.
+//! Enumeration of every law on at most 16 items, from determinants alone.
 
 use std::collections::BTreeMap;
 
-/// Probability of every set.
+/// The probability of every set.
 pub type Law = BTreeMap<Vec<usize>, f64>;
 
-/// det(K_S) for any S, from the features or a dense kernel.
+/// Computes det(K_S) for any S, from the features or a dense kernel.
 pub struct Determinants {
     rows: Vec<Vec<f64>>,
     dense: bool,
@@ -24,7 +24,7 @@ impl Determinants {
         self.rows.len()
     }
 
-    /// det(K_S): squared volume by Gram–Schmidt for features, elimination for a kernel.
+    /// Returns det(K_S): the squared volume by Gram–Schmidt for features, or by elimination for a kernel.
     pub fn det(&self, set: &[usize]) -> f64 {
         if self.dense { self.minor(set) } else { self.squared_volume(set) }
     }
@@ -77,7 +77,7 @@ impl Determinants {
         det.max(0.0)
     }
 
-    /// The law over the sets that `allowed` accepts, and the log of its normaliser.
+    /// Returns the law over the sets that `allowed` accepts, and ln of its normaliser.
     pub fn law(&self, weight: impl Fn(&[usize]) -> f64, allowed: impl Fn(&[usize]) -> bool) -> (Law, f64) {
         assert!(self.items() <= 16);
         let mut law = Law::new();
@@ -107,7 +107,7 @@ impl Determinants {
         self.law(|_| 1.0, |set| counts(set, labels, quota.len()) == quota)
     }
 
-    /// The product of one κ_l-DPP per part.
+    /// Returns the product of one κ_l-DPP per part.
     pub fn independent(&self, labels: &[usize], quota: &[usize]) -> Law {
         let part = |l: usize| -> Law {
             self.law(|_| 1.0, |set| set.len() == quota[l] && set.iter().all(|&i| labels[i] == l)).0
@@ -130,14 +130,14 @@ impl Determinants {
     }
 }
 
-/// How many members of a set each part has.
+/// Returns the number of items of a set in each part.
 pub fn counts(set: &[usize], labels: &[usize], parts: usize) -> Vec<usize> {
     let mut counts = vec![0; parts];
     set.iter().for_each(|&i| counts[labels[i]] += 1);
     counts
 }
 
-/// Pr(i ∈ S).
+/// Returns Pr(i ∈ S) for every item.
 pub fn marginals(law: &Law, items: usize) -> Vec<f64> {
     let mut out = vec![0.0; items];
     for (set, p) in law {

@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::exact::{Minors, Set, counts, items_of, set_of};
 
-/// What the rows are.
+/// The meaning of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
     /// Rows of A.
@@ -24,14 +24,14 @@ impl Data {
     }
 }
 
-/// How features are stored.
+/// The precision in which features are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     F32,
     F64,
 }
 
-/// Which sets are allowed.
+/// The sets that are allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Constraint {
     Any,
@@ -48,14 +48,14 @@ pub struct Problem {
     pub storage: Storage,
     /// Values that the storage holds exactly.
     pub rows: Vec<Vec<f64>>,
-    /// 0 to p−1, each of them used.
+    /// Labels from 0 to p−1, all of them used.
     pub labels: Vec<usize>,
     pub constraint: Constraint,
     pub include: Vec<usize>,
     pub exclude: Vec<usize>,
-    /// ln of what rows are multiplied by; empty where they have no weights.
+    /// ln of the factors that multiply the rows; empty without weights.
     pub log_weights: Vec<f64>,
-    /// The rows before a ridge δ was added, and δ; `rows` have it.
+    /// The rows before a ridge δ was added, and δ. `rows` includes the ridge.
     pub ridge: Option<(Vec<Vec<f64>>, f64)>,
 }
 
@@ -82,7 +82,7 @@ impl Problem {
         Self { data, storage, rows, labels, constraint, include, exclude, log_weights, ridge: None }
     }
 
-    /// With δI added to the kernel, by a coordinate of its own for every row.
+    /// Adds δI to the kernel. Each row of features gets its own new coordinate.
     pub fn with_ridge(mut self, delta: f64) -> Self {
         self.ridge = Some((self.rows.clone(), delta));
         for (item, row) in self.rows.iter_mut().enumerate() {
@@ -98,7 +98,7 @@ impl Problem {
         self
     }
 
-    /// Which kind of law.
+    /// Returns the kind of law.
     pub fn law_name(&self) -> &'static str {
         match &self.constraint {
             Constraint::Any => "Any",
@@ -114,12 +114,14 @@ impl Problem {
         self.rows.len()
     }
 
-    /// ln of what a row is multiplied by.
+    /// Returns ln of the factor that multiplies the row of an item.
     pub fn log_weight(&self, item: usize) -> f64 {
         self.log_weights.get(item).copied().unwrap_or(0.0)
     }
 
-    /// What a logarithm of a weighted determinant may be off by: powers of rounded exponentials, and sums of large numbers.
+    /// Returns a bound on the error of ln of a weighted determinant.
+    ///
+    /// It comes from powers of rounded exponentials, and from sums of large numbers.
     pub fn rounding_of_weights(&self, set: Set) -> f64 {
         let of = |item: usize| 256.0 + 16.0 * self.log_weights[item].abs();
         if self.log_weights.is_empty() {
@@ -153,12 +155,13 @@ impl Problem {
         }
     }
 
-    /// The largest ln det of the sets that are allowed.
+    /// Returns the largest ln det of any allowed set.
     pub fn optimum(&self) -> f64 {
         self.minors().optimum(|set| self.allows(set))
     }
 
-    /// Items that no choice is left about: those included, and all that are left of parts that are needed whole.
+    /// Returns the items that leave no choice: the included ones, and all remaining items of parts that are needed
+    /// whole.
     pub fn settled(&self) -> Set {
         let include = set_of(self.include.iter().copied());
         let quota: Vec<usize> = match &self.constraint {
@@ -175,14 +178,20 @@ impl Problem {
             .fold(include, |all, (left, _)| all | left)
     }
 
-    /// Whether condition numbers are below 1e7 wherever the law looks: of the rows of every union of parts that
-    /// something may be chosen from, the included ones with them. Rows are first scaled as the law allows: under a
-    /// quota every part by itself, since that multiplies the weights of all sets alike.
+    /// Whether condition numbers are below 1e7 wherever the law looks.
     ///
-    /// The condition number is that of singular values σ_1/σ_r at the exact rank r. A kernel of zeros is refused. Where
-    /// sets may have any size, eigenvalues are compared with 1: those that a kernel does not have are known to ε σ_1.
+    /// It looks at the rows of every union of parts from which items may be chosen, together with the included items.
+    /// Rows
+    /// are first scaled as the law allows: under a quota each part by itself, since that multiplies the weights of
+    /// all sets
+    /// by the same factor.
     ///
-    /// Weights must be of ordinary size besides.
+    /// The condition number is the ratio σ_1/σ_r of singular values at the exact rank r. A kernel of zeros is
+    /// refused. If
+    /// sets may have any size, eigenvalues are compared with 1: the zero eigenvalues of a kernel are only known to ε
+    /// σ_1.
+    ///
+    /// Weights must also be of ordinary size.
     pub fn is_well_conditioned(&self, minors: &Minors) -> bool {
         let any_size = matches!(self.constraint, Constraint::Any | Constraint::Ranges(_, None));
         let far = if self.data.is_kernel() && any_size { 0.0 } else { 3.0 };
@@ -191,13 +200,13 @@ impl Problem {
         }
         let all = (1 << self.items()) - 1;
         if self.data.is_kernel() {
-            // It is factored as a whole, whatever the law looks at.
+            // A kernel is factored as a whole, including rows that the law ignores.
             let rank = minors.rank(all);
             let scales = self.scales();
             let noise = self.items() as f64 * f64::EPSILON * scales.iter().sum::<f64>();
             let of_any_size = matches!(self.constraint, Constraint::Any | Constraint::Ranges(_, None));
             let is_noisy = of_any_size && rank < self.items() && noise > 1e-7;
-            // Nor are determinants of rows that must be in known beyond that.
+            // Determinants of rows that must be in the set are not known more accurately than that either.
             let largest = self.eigenvalues(all).max();
             let is_known = |set: Set| set == 0 || largest < 1e7 * self.eigenvalues(set).min();
             return rank > 0
@@ -215,7 +224,7 @@ impl Problem {
                 (0..self.parts()).filter(|&l| *ranges[l].end() > 0).map(|l| self.free_of(l)).collect()
             }
             Constraint::Independent(quota) => {
-                // Every part is a law of its own.
+                // Each part has its own law.
                 let included =
                     |part: usize| include & set_of((0..self.items()).filter(|&i| self.labels[i] == part));
                 let is_part_good = |l: usize| is_good(included(l)) && is_good(included(l) | self.free_of(l));
@@ -231,20 +240,20 @@ impl Problem {
         })
     }
 
-    /// How far eigenvalues of the kernel are below zero, all together: its factor has none of them.
+    /// Returns the sum of the negative eigenvalues of the kernel in absolute value. Its factor drops them.
     pub fn indefiniteness(&self) -> f64 {
         let values = self.eigenvalues((1 << self.items()) - 1);
         -values.iter().filter(|value| **value < 0.0).sum::<f64>()
     }
 
-    /// Of a kernel's rows and columns of some items.
+    /// Returns the eigenvalues of the kernel's rows and columns of some items.
     fn eigenvalues(&self, among: Set) -> DVector<f64> {
         let items = items_of(among);
         let entry = |i: usize, j: usize| self.entry(items[i], items[j]);
         DMatrix::from_fn(items.len(), items.len(), entry).symmetric_eigenvalues()
     }
 
-    /// An entry of the rows, or of the kernel.
+    /// Returns an entry of the rows, or of the kernel.
     fn entry(&self, i: usize, j: usize) -> f64 {
         if self.data != Data::Gaussian {
             return self.rows[i][j];
@@ -257,7 +266,8 @@ impl Problem {
         set_of((0..self.items()).filter(|i| self.labels[*i] == part && !self.exclude.contains(i)))
     }
 
-    /// What every row is divided by; a kernel is factored as it is, whatever the law.
+    /// Returns the divisor of every row. A kernel is factored unscaled under any law, so all its rows share one
+    /// divisor.
     fn scales(&self) -> Vec<f64> {
         let by_part = matches!(self.constraint, Constraint::Quota(_) | Constraint::Independent(_))
             && !self.data.is_kernel();
@@ -270,7 +280,9 @@ impl Problem {
         (0..self.items()).map(largest).collect()
     }
 
-    /// σ_1/σ_r of some rows, or of a kernel itself: what is given is only known to ε of its largest singular value.
+    /// Returns σ_1/σ_r of some rows, or of a kernel itself.
+    ///
+    /// The input is only known to ε times its largest singular value.
     fn condition(&self, among: Set, scales: &[f64], rank: usize) -> f64 {
         if rank == 0 {
             return 1.0;
@@ -281,13 +293,13 @@ impl Problem {
         let matrix = DMatrix::from_fn(items.len(), columns.len(), entry);
         let mut values: Vec<f64> = matrix.singular_values().iter().copied().collect();
         values.sort_by(|a, b| b.total_cmp(a));
-        // Independent parts may span more together than there are columns.
+        // Together, independent parts may span more dimensions than there are columns.
         values[0] / values[rank.min(values.len()) - 1]
     }
 }
 
 impl fmt::Display for Problem {
-    /// Everything that is needed to see it again; decimals are those that read back as the same bits.
+    /// Writes everything that is needed to reproduce the problem. Decimals read back as the same bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "  {:?} {:?}:", self.storage, self.data)?;
         for (row, label) in self.rows.iter().zip(&self.labels) {

@@ -2,7 +2,8 @@
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// Returns standard normal deviates, by Box and Muller. Several tests have limits that were chosen for these numbers.
+/// Returns standard normal numbers by the Box–Muller method. The limits of several tests were chosen for these
+/// numbers.
 pub fn normals(count: usize, seed: u64) -> Vec<f64> {
     let mut rng = StdRng::seed_from_u64(seed);
     (0..count)
@@ -13,8 +14,9 @@ pub fn normals(count: usize, seed: u64) -> Vec<f64> {
         .collect()
 }
 
-/// Rows in clusters, one part per cluster: each part lives mostly in its own block of dimensions,
-/// of which `strong` matter most.
+/// Returns rows in clusters and their labels, one part per cluster.
+///
+/// Each part lies mostly in the first `strong` dimensions of its block. All other dimensions are scaled by `weak`.
 pub fn clustered(
     items: usize,
     dims: usize,

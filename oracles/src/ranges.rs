@@ -6,13 +6,14 @@ use partition_dpp::{Partition, Quota};
 
 use crate::Case;
 
-/// Ranges, and what they look like.
+/// A quota of ranges, and the name of its shape.
 pub struct Shape {
     pub name: &'static str,
     pub quota: Quota,
 }
 
-/// Ranges around the quota of a case: exact, wide, open, one-sided, with a total, with a part that may be empty.
+/// Returns ranges around the quota of a case: exact, wide, open, one-sided, with a total, with a part that may be
+/// empty.
 pub fn shapes(case: &Case, partition: &Partition) -> Vec<Shape> {
     let (counts, last) = (&case.quota, case.quota.len() - 1);
     let around = |down: usize, up: usize| -> Vec<RangeInclusive<usize>> {

@@ -1,4 +1,4 @@
-//! Random problems whose rows are hard on rounding, and what solvers and bounds say of them.
+//! Random problems whose rows are prone to rounding errors, and checks of solvers and bounds on them.
 
 use std::fmt;
 
@@ -11,26 +11,26 @@ use rand_distr::StandardNormal;
 
 use crate::exact::{Minors, Set, counts, set_of};
 
-/// Of the solver.
+/// The tolerance of the solver.
 const TOLERANCE: f64 = 1e-6;
 
-/// What is hard about the rows.
+/// The difficulty of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Ordinary,
-    /// Of lengths between 1e-20 and 1e20.
+    /// Rows are scaled by factors between 1e-20 and 1e20.
     GradedRows,
-    /// The same for columns.
+    /// Columns are scaled by factors between 1e-20 and 1e20.
     GradedColumns,
-    /// Some agree to 6 to 14 digits.
+    /// Some rows agree to 6 to 14 digits.
     NearRows,
-    /// Columns add up to almost nothing.
+    /// The columns add up to almost zero.
     NearSingular,
-    /// Some are sums of others, multiples of them or nothing.
+    /// Some rows are sums of others, multiples of others, or zero.
     Dependent,
-    /// Tiny or huge, all of them.
+    /// All rows are tiny or huge.
     Scaled,
-    /// Some are offsets of one that is far longer.
+    /// All rows are offset by one vector that is far longer.
     FarOff,
 }
 
@@ -56,13 +56,13 @@ impl Numbers {
         self.0.random_range(0..end)
     }
 
-    /// 10^x for x between two numbers.
+    /// Returns 10^x for a random x between two numbers.
     fn power(&mut self, low: f64, high: f64) -> f64 {
         10_f64.powf(low + (high - low) * self.0.random::<f64>())
     }
 }
 
-/// Rows, parts, and how many items of each.
+/// Rows, parts, and the allowed counts of items per part.
 #[derive(Clone, Debug)]
 pub struct Problem {
     seed: u64,
@@ -118,7 +118,7 @@ impl Problem {
             && self.excluded.iter().all(|item| set >> item & 1 == 0)
     }
 
-    /// `None` for a model that is refused.
+    /// Returns the answers of solvers and bounds, or `None` if the model is refused.
     pub fn answers(&self) -> Option<Answers> {
         let features = Features::from_rows(self.rows.len(), self.rows[0].len(), self.rows.concat()).ok()?;
         let partition = Partition::from_labels(&self.labels).unwrap();
@@ -212,7 +212,7 @@ fn rows(kind: Kind, items: usize, dims: usize, numbers: &mut Numbers) -> Vec<Vec
     rows
 }
 
-/// What is said of a problem.
+/// The answers about a problem.
 #[derive(Clone, Debug)]
 pub struct Answers {
     problem: Problem,
@@ -224,7 +224,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// What is wrong with it.
+    /// Returns what is wrong with the answers.
     pub fn faults(&self) -> Vec<String> {
         let Self { optimum, certificate, greedy, exact, .. } = self;
         let mut faults = Vec::new();
@@ -260,19 +260,19 @@ impl Answers {
     }
 }
 
-/// What was seen of problems of a kind.
+/// The findings about problems of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     problems: usize,
     refused: usize,
-    /// Where the solver found no set, or did not prove it.
+    /// The number of problems for which the solver found no set, or did not prove it optimal.
     pub unproven: usize,
-    /// The most that a bound of the solver was above the optimum that it proves, beside 1 + |ln det|.
+    /// The largest excess of the solver's bound over the optimum that it proves, relative to 1 + |ln det|.
     pub loosest: f64,
     nodes: u64,
 }
 
-/// What was seen of all.
+/// The findings about all problems.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     kinds: [Seen; KINDS.len()],

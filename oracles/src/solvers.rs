@@ -1,4 +1,4 @@
-//! The solvers as the tests call them.
+//! Solvers as the tests call them.
 
 use partition_dpp::{
     Engine, Partition, Quota,
@@ -9,7 +9,7 @@ fn plain(model: &impl Objective) -> Solution {
     Greedy::default().solve(model, &Engine::cpu()).unwrap()
 }
 
-/// Both greedy solvers, which must agree in every bit.
+/// Runs both greedy solvers, which must agree in every bit.
 pub fn solve(model: &impl Objective, what: &str) -> Solution {
     let (plain, lazy) = (plain(model), LazyGreedy::default().solve(model, &Engine::cpu()).unwrap());
     assert_eq!(plain, lazy, "{what}: lazy and plain differ");
@@ -19,7 +19,7 @@ pub fn solve(model: &impl Objective, what: &str) -> Solution {
     lazy
 }
 
-/// A partition by labels and a quota.
+/// Returns a partition from labels, and a quota.
 pub fn parts(labels: &[usize], quota: &[usize]) -> (Partition, Quota) {
     let partition = Partition::from_labels(labels).unwrap();
     let quota = Quota::new(&partition, quota).unwrap();

@@ -1,4 +1,4 @@
-//! Goodness of fit, on counts.
+//! Goodness-of-fit tests on counts.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,12 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::oracle::Law;
 
-/// Family-wise error of every family of checks.
+/// The family-wise error rate of every family of checks.
 pub const ALPHA: f64 = 1e-3;
 
-/// p-value of Pearson's χ² of observed sets against a law; bins below an expectation of 5 are
-/// pooled. A set that the law excludes gives 0.
+/// Returns the p-value of Pearson's χ² test of observed sets against a law.
+///
+/// Bins with an expectation below 5 are pooled. A set that the law excludes gives 0.
 pub fn chi_square_p<'a>(sets: impl IntoIterator<Item = &'a [usize]>, law: &Law) -> f64 {
     let mut observed: BTreeMap<&[usize], u64> = BTreeMap::new();
     let mut draws = 0_u64;
@@ -47,7 +48,7 @@ pub fn chi_square_p<'a>(sets: impl IntoIterator<Item = &'a [usize]>, law: &Law) 
     1.0 - ChiSquared::new(f64::from(bins - 1)).unwrap().cdf(statistic)
 }
 
-/// Standard score of a sample mean against the exact expectation.
+/// Returns the standard score of a sample mean against the exact expectation.
 pub fn z_score(values: &[f64], expectation: f64) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -55,7 +56,7 @@ pub fn z_score(values: &[f64], expectation: f64) -> f64 {
     (mean - expectation) / (variance / n).sqrt().max(1e-12 * expectation.abs().max(1e-300))
 }
 
-/// z with Pr(|Z| > z) = α/checks for a standard normal Z.
+/// Returns z with Pr(|Z| > z) = α/checks for a standard normal Z.
 pub fn critical_z(checks: usize) -> f64 {
     let normal = statrs::distribution::Normal::new(0.0, 1.0).unwrap();
     normal.inverse_cdf(1.0 - 0.5 * ALPHA / checks as f64)

@@ -3,7 +3,7 @@
 use partition_dpp::Features;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// A shape, a distribution and the sizes asked for.
+/// A shape, a distribution, and the set sizes to try.
 #[derive(Clone, Copy, Debug)]
 pub struct Regime {
     pub name: &'static str,
@@ -36,7 +36,7 @@ pub const LARGE: Regime = Regime {
 pub const SEEDS: u64 = 20;
 
 impl Regime {
-    /// The instance of a seed.
+    /// Returns the instance of a seed.
     pub fn features(&self, seed: u64) -> Features {
         let mut rng = StdRng::seed_from_u64(seed);
         let values = (0..self.items * self.dims).map(|_| self.largest * rng.random::<f64>());
@@ -44,7 +44,7 @@ impl Regime {
     }
 }
 
-/// Mean, and its standard error.
+/// Returns the mean and its standard error.
 pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Records by position, columns by name.
+/// A table with records by position and columns by name.
 pub struct Table {
     names: Vec<String>,
     records: Vec<Vec<String>>,
@@ -16,14 +16,14 @@ impl Table {
         Self { names, records }
     }
 
-    /// All values of a column.
+    /// Returns all values of the named column.
     pub fn column(&self, name: &str) -> Vec<&str> {
         let at = self.names.iter().position(|known| known == name).unwrap();
         self.records.iter().map(|record| &*record[at]).collect()
     }
 }
 
-/// A quote inside quotes is doubled; commas and line ends inside quotes are text.
+/// Parses records of fields. Inside quotes, a quote is doubled, and commas and line ends are text.
 fn parse(text: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut characters = text.chars().peekable();

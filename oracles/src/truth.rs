@@ -1,4 +1,4 @@
-//! The most probable set under ranges by enumeration, and what solvers and bounds have to do with it.
+//! The most probable set under ranges by enumeration, and comparisons of solvers and bounds with it.
 
 use partition_dpp::{
     Engine, PartitionDpp, Quota,
@@ -13,7 +13,7 @@ use crate::{
     solvers,
 };
 
-/// Enumeration of what the solvers look for.
+/// The enumerated sets, with the optimum that the solvers look for.
 pub struct Truth {
     pub minors: Minors,
     pub labels: Vec<usize>,
@@ -40,7 +40,9 @@ impl Truth {
         1e-9 * (1.0 + self.best.abs())
     }
 
-    /// What is wrong with a solution; nothing if it is allowed, worth what it says and not above the optimum.
+    /// Describes what is wrong with a solution.
+    ///
+    /// Empty if the set is allowed, has the determinant that the solution states, and is not above the optimum.
     pub fn fault(&self, solution: &Solution) -> String {
         let Solution { subset, log_det, missing, .. } = solution;
         let (set, slack) = (set_of(subset.iter()), self.slack());
@@ -54,7 +56,7 @@ impl Truth {
         String::new()
     }
 
-    /// The same for a proven optimum.
+    /// Describes what is wrong with a solution that claims to be a proven optimum.
     pub fn fault_of_proof(&self, solution: &Solution) -> String {
         let bound = solution.upper_bound.unwrap();
         if solution.termination != Termination::Optimal || solution.log_det < self.best - self.slack() {
@@ -66,7 +68,7 @@ impl Truth {
         self.fault(solution)
     }
 
-    /// By how much the best set with at most one item out and one in is better than a set.
+    /// Returns how much a set gains by the best move, in which at most one item leaves and at most one enters.
     pub fn gain_of_a_move(&self, set: Set) -> f64 {
         let others = self.minors.sets().filter(|&other| {
             let (leaving, entering) = (set & !other, other & !set);
@@ -76,14 +78,18 @@ impl Truth {
         others.map(|other| self.minors.log_det(other) - now).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The bounds below the optimum.
+    /// Returns the bounds below the optimum.
     pub fn violations(&self, certificate: &Certificate) -> Vec<(Bound, f64)> {
         let below = |bound: f64| bound < self.best - 1e-10 * (1.0 + self.best.abs());
         certificate.bounds.iter().copied().filter(|&(_, bound)| below(bound)).collect()
     }
 
-    /// The greedy set by the definition: of all items that leave an allowed set within reach the one that gains most,
-    /// if it gains anything or something is missing; those that are missing, or gain, before others.
+    /// Returns the greedy set, computed by its definition.
+    ///
+    /// Each step considers the items that leave an allowed set within reach. Items that gain or fill a missing place
+    /// come
+    /// before others, and among them the one that gains most is picked. The loop ends if no item gains and none is
+    /// missing.
     pub fn greedy(&self, dims: usize) -> Vec<usize> {
         let reachable: Vec<Vec<usize>> = (self.minors.sets())
             .filter(|&set| set.count_ones() as usize <= dims && self.allows(set))
@@ -94,7 +100,7 @@ impl Truth {
             let above = reachable.iter().filter(|counts| counts.iter().zip(&own).all(|(c, own)| c >= own));
             above.map(|counts| counts.iter().sum::<usize>() - set.count_ones() as usize).min()
         };
-        // Parts that have to be in as a whole are in before anything is picked.
+        // Parts that must be included as a whole are included before the first pick.
         let sizes = self.counts(set_of(0..self.labels.len()));
         let whole = |part: usize| reachable.iter().all(|counts| counts[part] == sizes[part]);
         let mut set = set_of((0..self.labels.len()).filter(|&item| whole(self.labels[item])));
@@ -125,7 +131,8 @@ pub fn restarted(model: &impl Objective) -> Solution {
     LocalSearch::default().with_restarts(Restarts::Count(20)).solve(model, &Engine::cpu()).unwrap()
 }
 
-/// All solvers and bounds of a model; whether local search found the optimum at once, and with restarts.
+/// Checks all solvers and bounds of a model. Returns whether local search found the optimum at once, and with
+/// restarts.
 pub fn check(what: &str, model: &PartitionDpp, truth: &Truth) -> (bool, bool) {
     let greedy = solvers::solve(model, what);
     let local = LocalSearch::default().solve(model, &Engine::cpu()).unwrap();

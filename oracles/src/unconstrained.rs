@@ -1,4 +1,4 @@
-//! Kernels, sets and the softmax extension, for tests of the problem without constraints.
+//! Kernels, sets and the softmax extension, for tests of unconstrained problems.
 
 use partition_dpp::Features;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -21,7 +21,7 @@ pub fn uniforms(count: usize, seed: u64) -> Vec<f64> {
     (0..count).map(|_| rng.random()).collect()
 }
 
-/// Rank full, deficient, more dimensions than items, repeated and zero rows.
+/// Returns rows of full rank, of deficient rank, with more dimensions than items, and with repeated and zero rows.
 pub fn zoo(seeds: u64) -> Vec<Vec<Vec<f64>>> {
     let mut zoo = Vec::new();
     for seed in 0..seeds {
@@ -39,13 +39,13 @@ pub fn zoo(seeds: u64) -> Vec<Vec<Vec<f64>>> {
     zoo
 }
 
-/// Every set with its determinant.
+/// Returns every set with its determinant.
 pub fn all_sets(rows: &[Vec<f64>]) -> Vec<(Vec<usize>, f64)> {
     let minors = Minors::of_features(rows);
     minors.sets().map(|set| (items_of(set), minors.log_det(set).exp())).collect()
 }
 
-/// Gaussian rows of which no set has a determinant below 1, and ln of the largest.
+/// Returns Gaussian rows for which no set has a determinant below 1, and ln of the largest determinant.
 pub fn nonnegative(seed: u64) -> (Vec<Vec<f64>>, f64) {
     let rows = gaussian(8, 8, 1.0, seed);
     let minors = Minors::of_features(&rows);
@@ -58,7 +58,7 @@ pub fn nonnegative(seed: u64) -> (Vec<Vec<f64>>, f64) {
     (rows, minors.optimum(|_| true))
 }
 
-/// ln Σ_S det(K_S) Π x_i Π (1 − x_i), word for word.
+/// Returns ln Σ_S det(K_S) Π x_i Π (1 − x_i), computed by the definition.
 pub fn expectation(sets: &[(Vec<usize>, f64)], x: &[f64]) -> f64 {
     let weight = |set: &[usize]| -> f64 {
         (0..x.len()).map(|i| if set.contains(&i) { x[i] } else { 1.0 - x[i] }).product()
@@ -66,7 +66,7 @@ pub fn expectation(sets: &[(Vec<usize>, f64)], x: &[f64]) -> f64 {
     sets.iter().map(|(set, det)| det * weight(set)).sum::<f64>().ln()
 }
 
-/// Points inside the cube, on its faces, near its corners.
+/// Returns points inside the cube, on its faces, and near its corners.
 pub fn points(items: usize, seed: u64) -> Vec<Vec<f64>> {
     let inside = uniforms(items, seed);
     let face = inside.iter().map(|&x| if x < 0.3 { 0.0 } else { x }).collect();
@@ -75,7 +75,7 @@ pub fn points(items: usize, seed: u64) -> Vec<Vec<f64>> {
     vec![vec![0.5; items], inside, face, near, large]
 }
 
-/// Central differences, one-sided where x is at an end.
+/// Returns central differences, one-sided if x is at an end.
 pub fn differences(value: impl Fn(&[f64]) -> f64, x: &[f64]) -> Vec<f64> {
     (0..x.len())
         .map(|i| {

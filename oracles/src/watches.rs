@@ -1,4 +1,4 @@
-//! Watches that keep what is reported to them.
+//! Watches that keep the progress that is reported to them.
 
 use std::{
     sync::{
@@ -10,20 +10,20 @@ use std::{
 
 use partition_dpp::{Engine, Watch, watch::Progress};
 
-/// The CPU, for so long from now.
+/// Returns the CPU engine with a time limit from now.
 pub fn within(limit: Duration) -> Engine {
     Engine::cpu().watched(&Watch::default().within(limit))
 }
 
-/// What was reported so far.
+/// The reports so far.
 pub type Reports = Arc<Mutex<Vec<Progress>>>;
 
-/// A watch that keeps its reports.
+/// Returns a watch that keeps its reports.
 pub fn reported() -> (Watch, Reports) {
     stopped_when(|_| false)
 }
 
-/// A watch that keeps its reports, and ends the work when `stops` says so of all reports so far.
+/// Returns a watch that keeps its reports, and stops the work when `stops` accepts the list of reports so far.
 pub fn stopped_when(stops: impl Fn(&[Progress]) -> bool + Send + Sync + 'static) -> (Watch, Reports) {
     let (stop, reports) = (Arc::new(AtomicBool::new(false)), Reports::default());
     let watch = Watch::default().stopped_by(&stop);

@@ -1,4 +1,4 @@
-//! An axis: positions of values, ticks and their labels.
+//! An axis: positions of values, ticks, and their labels.
 
 use std::ops::Range;
 
@@ -22,23 +22,23 @@ pub struct Axis {
     pub scale: Scale,
 }
 
-/// About the most ticks of an axis.
+/// The approximate maximum number of ticks on an axis.
 const MOST_TICKS: f64 = 8.0;
 
 impl Axis {
-    /// A linear axis.
+    /// Creates a linear axis.
     #[must_use]
     pub fn linear(title: &str) -> Self {
         Self { title: title.to_owned(), scale: Scale::Linear }
     }
 
-    /// A logarithmic axis.
+    /// Creates a logarithmic axis.
     #[must_use]
     pub fn logarithmic(title: &str) -> Self {
         Self { title: title.to_owned(), scale: Scale::Logarithmic }
     }
 
-    /// The position of a value; decades on a logarithmic axis.
+    /// Returns the position of a value, in decades on a logarithmic axis.
     pub(crate) fn place(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear => value,
@@ -46,8 +46,9 @@ impl Axis {
         }
     }
 
-    /// The range from the least to the largest value, with room at both ends; a linear axis that comes near zero
-    /// begins there.
+    /// Returns the range from the smallest to the largest value, with room at both ends.
+    ///
+    /// A linear axis that comes near zero begins there.
     pub(crate) fn span(&self, values: impl Iterator<Item = f64>) -> Range<f64> {
         let places = values.map(|value| self.place(value));
         let (low, high) =
@@ -138,7 +139,7 @@ fn decades(span: &Range<f64>, digits: &[f64], every: f64) -> Vec<f64> {
     ticks
 }
 
-/// The next of 1, 2, 5, 10 times a power of ten.
+/// Rounds up to 1, 2, 5 or 10 times a power of ten.
 fn round_step(at_least: f64) -> f64 {
     let decade = 10_f64.powf(at_least.log10().floor());
     let digit = [1.0, 2.0, 5.0].into_iter().find(|digit| digit * decade >= at_least);

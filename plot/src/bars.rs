@@ -13,14 +13,14 @@ use super::{
     picture::{Area, Drawing, Format, Picture},
 };
 
-/// One bar of every group.
+/// The bars of one series, one per group.
 #[derive(Clone, Debug)]
 pub struct Bars {
-    /// Its entry in the legend.
+    /// The entry in the legend.
     pub name: String,
     /// Heights, group by group.
     pub heights: Vec<f64>,
-    /// Reference values, drawn as ticks across the bars, where they are known.
+    /// Reference values, drawn as ticks across the bars; `None` if unknown.
     pub expected: Vec<Option<f64>>,
 }
 
@@ -31,20 +31,20 @@ pub struct BarChart {
     pub title: String,
     /// Subtitle.
     pub subtitle: String,
-    /// Label of the groups' axis.
+    /// The title of the axis of groups.
     pub x: String,
     /// The axis of heights.
     pub y: Axis,
-    /// Names of the groups.
+    /// The names of the groups.
     pub groups: Vec<String>,
-    /// In the order of the legend.
+    /// The series of bars, in the order of the legend.
     pub bars: Vec<Bars>,
 }
 
 const SIZE: (u32, u32) = (1600, 900);
 const LEGEND_SIZE: i32 = 26;
 const LEGEND_STEP: i32 = 46;
-/// Share of a group that its bars take.
+/// The share of a group's width that its bars take.
 const FILLED: f64 = 0.8;
 
 impl Picture for BarChart {
@@ -86,7 +86,7 @@ impl Picture for BarChart {
                 let bar = [(left, 0.0), (right, height)];
                 chart.draw_series([Rectangle::new(bar, colour(number).filled())])?;
                 if height <= 0.0 {
-                    // A bar of height zero is marked.
+                    // Mark a bar of height zero.
                     let (x, y) = chart.backend_coord(&(0.5 * (left + right), 0.0));
                     let corner = main.get_pixel_range();
                     pen.write(&main, "0", (x - corner.0.start - 7, y - corner.1.start - 34), 24)?;

@@ -15,7 +15,7 @@ use super::{
     picture::{Area, Drawing, Format, Picture},
 };
 
-/// How a series is drawn.
+/// The style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A line through discs.
@@ -28,19 +28,19 @@ pub enum Mark {
     Line,
 }
 
-/// A point, with an interval.
+/// A point, with an optional interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
-    /// Along.
+    /// The horizontal coordinate.
     pub x: f64,
-    /// Up.
+    /// The vertical coordinate.
     pub y: f64,
-    /// The least and the largest value, if there are several.
+    /// The smallest and the largest value, if there are several.
     pub spread: Option<(f64, f64)>,
 }
 
 impl Point {
-    /// One value.
+    /// Creates a point with a single value.
     #[must_use]
     pub fn new(x: f64, y: f64) -> Self {
         Self { x, y, spread: None }
@@ -50,28 +50,28 @@ impl Point {
 /// A series of points.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// Its entry in the legend.
+    /// The entry in the legend.
     pub name: Option<String>,
-    /// Index of its colour.
+    /// The index of the colour.
     pub colour: usize,
-    /// How it is drawn.
+    /// The style.
     pub mark: Mark,
-    /// From left to right.
+    /// The points, from left to right.
     pub points: Vec<Point>,
 }
 
-/// A chart of some series.
+/// A chart of one or more series.
 #[derive(Clone, Debug)]
 pub struct Chart {
     /// Title.
     pub title: String,
     /// Subtitle.
     pub subtitle: String,
-    /// Along.
+    /// The horizontal axis.
     pub x: Axis,
-    /// Up.
+    /// The vertical axis.
     pub y: Axis,
-    /// In the order of the legend.
+    /// The series, in the order of the legend.
     pub series: Vec<Series>,
 }
 
@@ -162,7 +162,7 @@ fn heights(point: &Point) -> Vec<f64> {
     vec![low, point.y, high]
 }
 
-/// A disc with a white one in it, since circles have no line width in bitmaps.
+/// Returns a disc with a white disc in it, since circles have no line width in bitmaps.
 fn ring<C>(at: C, colour: RGBColor) -> [Circle<C, i32>; 2]
 where
     C: Copy,
@@ -170,7 +170,7 @@ where
     [Circle::new(at, 8, colour.filled()), Circle::new(at, 5, WHITE.filled())]
 }
 
-/// A sample of a series, for the legend.
+/// Draws a sample of a series for the legend.
 fn draw_sample<B: DrawingBackend>(legend: &Area<B>, series: &Series, y: i32) -> Drawing<B> {
     let colour: RGBColor = colour(series.colour);
     let (ends, middle) = (vec![(12, y), (60, y)], (36, y));

@@ -18,7 +18,7 @@ pub(crate) struct Pen {
 }
 
 impl Pen {
-    /// A pen for a format.
+    /// Creates a pen for a format.
     pub(crate) fn of(format: Format) -> Self {
         Self {
             drop: match format {
@@ -42,7 +42,7 @@ impl Pen {
     }
 }
 
-/// Height of title and subtitle, and their margin.
+/// The height of the title and subtitle, and their margin.
 pub(crate) const HEAD: i32 = 110;
 pub(crate) const MARGIN: i32 = 40;
 
@@ -64,7 +64,7 @@ pub(crate) fn text(size: i32) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&INK)
 }
 
-/// Width in pixels, estimated if the font cannot measure it.
+/// Returns the width in pixels, estimated if the font cannot measure it.
 pub(crate) fn width_of<B: DrawingBackend>(area: &Area<B>, line: &str, size: i32) -> i32 {
     let guess = || i32::try_from(line.chars().count()).unwrap_or(i32::MAX / size).saturating_mul(size);
     area.estimate_text_size(line, &text(size)).map_or_else(|_| guess(), |(width, _)| width.cast_signed())

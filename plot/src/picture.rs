@@ -1,4 +1,4 @@
-//! The two formats.
+//! Plots in two formats, .png and .svg.
 
 use plotters::{
     coord::Shift,
@@ -27,9 +27,9 @@ pub enum Format {
 #[error("{0}")]
 pub struct DrawingError(String);
 
-/// A plot, which can be drawn in both formats.
+/// A plot that can be drawn in both formats.
 pub trait Picture {
-    /// Width and height.
+    /// Returns the width and the height.
     fn size(&self) -> (u32, u32);
 
     /// Draws everything.
@@ -39,10 +39,10 @@ pub trait Picture {
     fn draw<B: DrawingBackend>(&self, area: &Area<B>, format: Format) -> Drawing<B>;
 }
 
-/// The plot as the text of an .svg file.
+/// Returns the plot as the text of an .svg file.
 ///
 /// # Errors
-/// [`DrawingError`] where plotters fails.
+/// [`DrawingError`] if plotters fails.
 pub fn svg(picture: &impl Picture) -> Result<String, DrawingError> {
     load_font()?;
     let mut text = String::new();
@@ -52,10 +52,10 @@ pub fn svg(picture: &impl Picture) -> Result<String, DrawingError> {
     Ok(text)
 }
 
-/// The plot as the bytes of a .png file.
+/// Returns the plot as the bytes of a .png file.
 ///
 /// # Errors
-/// [`DrawingError`] where plotters or the encoder fails.
+/// [`DrawingError`] if plotters or the encoder fails.
 pub fn png(picture: &impl Picture) -> Result<Vec<u8>, DrawingError> {
     load_font()?;
     let (width, height) = picture.size();
@@ -66,10 +66,10 @@ pub fn png(picture: &impl Picture) -> Result<Vec<u8>, DrawingError> {
     encode(&pixels, (width, height), png::ColorType::Rgb).map_err(|error| refused(&error))
 }
 
-/// A grey image as .png: brightness from 0 to 1, row by row; width and height.
+/// Returns a grey image as a .png file, from brightness values between 0 and 1, row by row, and its width and height.
 ///
 /// # Errors
-/// [`DrawingError`] for sides that do not fit the pixels or are too long.
+/// [`DrawingError`] if the sides do not fit the pixels or are too long.
 pub fn grey_png(pixels: &[f64], (width, height): (usize, usize)) -> Result<Vec<u8>, DrawingError> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=255")]
     let levels: Vec<u8> = pixels.iter().map(|x| (255.0 * x).clamp(0.0, 255.0).round() as u8).collect();
@@ -77,7 +77,7 @@ pub fn grey_png(pixels: &[f64], (width, height): (usize, usize)) -> Result<Vec<u
     encode(&levels, (side(width)?, side(height)?), png::ColorType::Grayscale).map_err(|error| refused(&error))
 }
 
-/// Registers the built-in font under the name that viewers of .svg files know.
+/// Registers the built-in font under a name that viewers of .svg files know.
 fn load_font() -> Result<(), DrawingError> {
     register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
         .map_err(|_| DrawingError("the font is damaged".into()))

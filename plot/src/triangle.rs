@@ -1,4 +1,4 @@
-//! A law of three counts with a given sum, as a triangle of shaded cells.
+//! A law of three counts with a fixed sum, as a triangle of shaded cells.
 
 use plotters::{
     prelude::{DrawingBackend, Rectangle, WHITE},
@@ -11,16 +11,16 @@ use super::{
     picture::{Area, Drawing, Format, Picture},
 };
 
-/// Probabilities of (a, b, k − a − b).
+/// The probabilities of (a, b, k − a − b).
 #[derive(Clone, Debug)]
 pub struct Triangle {
     /// Title.
     pub title: String,
     /// Subtitle.
     pub subtitle: String,
-    /// Names of the counts: along, up, and the rest.
+    /// The names of the counts: horizontal, vertical, and the rest.
     pub names: [String; 3],
-    /// k.
+    /// The total k.
     pub total: usize,
     /// The probability of (a, b) at `cells[a][b]`.
     pub cells: Vec<Vec<f64>>,
@@ -88,7 +88,7 @@ impl Picture for Triangle {
     }
 }
 
-/// White for zero, light blue for the largest, so that black letters stay readable.
+/// Returns white for zero and light blue for the largest probability, so that black letters stay readable.
 fn shade(share: f64) -> RGBColor {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=255")]
     let mixed = |end: f64| (255.0 - (255.0 - end) * share.clamp(0.0, 1.0).sqrt()).round() as u8;

@@ -1,4 +1,4 @@
-//! What all parts share: the data, the GPU, the progress.
+//! The context of all parts: the data, the GPU, and the progress.
 
 use std::{
     cell::Cell,
@@ -19,17 +19,17 @@ pub struct Setup<'a> {
     /// The folder of the data sets: yaleb, corel16k, corel5k, debates2012. A missing data set is skipped with a
     /// reason, or replaced by digits.
     pub data: Option<&'a Path>,
-    /// Replace missing images.
+    /// Digits that replace missing images.
     pub digits: Digits<'a>,
-    /// A GPU to time beside the CPU.
+    /// A GPU to time in addition to the CPU.
     pub device: Option<&'a Engine>,
-    /// Seed of all random numbers.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// Number of random instances of each synthetic set.
+    /// The number of random instances of each synthetic set.
     pub instances: u64,
-    /// Ends the work; the report has the parts that are finished.
+    /// Ends the work. The report then has the parts that are finished.
     pub watch: Watch,
-    /// Called at every step, with the number of steps before it and its name.
+    /// Called at every step, with the number of earlier steps and the name of the step.
     pub on_step: &'a dyn Fn(u64, &str),
 }
 
@@ -42,7 +42,7 @@ impl fmt::Debug for Setup<'_> {
     }
 }
 
-/// Handwritten digits of 8×8 pixels from 0 (white) to 16, one row each.
+/// Handwritten digits of 8×8 pixels from 0 (white) to 16, one digit per row.
 #[derive(Clone, Copy, Debug)]
 pub struct Digits<'a> {
     /// The pixels.
@@ -51,10 +51,10 @@ pub struct Digits<'a> {
     pub partition: &'a Partition,
 }
 
-/// What all parts share.
+/// The set-up and the progress of a run.
 pub(crate) struct Context<'a> {
     pub(crate) setup: Setup<'a>,
-    /// Number of steps begun.
+    /// The number of steps begun.
     begun: Cell<u64>,
 }
 
@@ -63,12 +63,12 @@ impl<'a> Context<'a> {
         Self { setup, begun: Cell::new(0) }
     }
 
-    /// The folder of a data set, if it exists.
+    /// Returns the folder of a data set, if it exists.
     pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
         self.setup.data.map(|data| data.join(name)).filter(|folder| folder.is_dir())
     }
 
-    /// Begins a step, unless the watch has ended.
+    /// Begins a step. Returns an error if the watch has ended.
     pub(crate) fn step(&self, what: &str) -> Result<(), Failure> {
         if self.setup.watch.ended().is_some() {
             return Err(Failure::Interrupted);
@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// Uniform numbers in [0, 1), m·n of them: the same for the same name and number.
+    /// Returns `count` uniform numbers in [0, 1), which are always the same for the same name and number.
     pub(crate) fn uniform(&self, name: &str, number: u64, count: usize) -> Vec<f64> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.setup.seed);
         // Every name and number has its own stream.
@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The median of some runs: more of them the faster they are, at least one.
+/// Returns the median time of several runs. Faster work is run more often, and all work at least once.
 pub(crate) fn median_seconds(mut work: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
     const RUNS: usize = 9;
     const ENOUGH: f64 = 0.4;
@@ -98,7 +98,7 @@ pub(crate) fn median_seconds(mut work: impl FnMut() -> Result<(), Failure>) -> R
         work()?;
         times.push(start.elapsed().as_secs_f64());
     }
-    // The first run may meet cold caches.
+    // The first run may have cold caches.
     times.sort_by(f64::total_cmp);
     Ok(times[(times.len() - 1) / 2])
 }

@@ -1,11 +1,11 @@
-//! Failures.
+//! The errors of this crate.
 
 use std::path::{Path, PathBuf};
 
 use partition_dpp::Error;
 use pdpp_plot::DrawingError;
 
-/// Why a part could not be computed.
+/// The reason why a part could not be computed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
@@ -25,13 +25,13 @@ pub enum Failure {
         /// The library's reason.
         source: Error,
     },
-    /// The library refuses the question.
+    /// The library refuses the request.
     #[error(transparent)]
     Library(#[from] Error),
     /// A figure cannot be drawn.
     #[error("the figure {name} cannot be drawn: {source}")]
     Figure {
-        /// Its name.
+        /// The name of the figure.
         name: &'static str,
         /// The reason.
         source: DrawingError,
@@ -42,7 +42,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A fault of a file.
+    /// Creates an error about a file.
     pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
         Failure::File { path: path.to_owned(), problem: problem.into() }
     }
@@ -53,7 +53,7 @@ impl Failure {
     }
 }
 
-/// The message, with the path in front unless it contains it already.
+/// Returns the message, preceded by the path unless the message contains it already.
 fn in_file(path: &Path, source: &Error) -> String {
     match source {
         Error::Io { .. } | Error::Npy { .. } => source.to_string(),

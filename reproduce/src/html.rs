@@ -9,18 +9,18 @@ use crate::{
 };
 
 const STYLE: &str = include_str!("style.css");
-/// Characters of a long text that are shown before it is unfolded.
+/// The number of characters of a long text that are shown before it is unfolded.
 const SHOWN: usize = 160;
 
 /// The heading and contents of the page.
 pub(crate) struct Page<'a> {
     /// One line on the machine, the version and the seed.
     pub(crate) made: String,
-    /// All parts; skipped ones with the reason.
+    /// All parts, including the skipped ones with the reason.
     pub(crate) parts: Vec<&'a Finished>,
 }
 
-/// The whole page.
+/// Returns the whole page.
 pub(crate) fn render(page: &Page<'_>) -> String {
     let done = || page.parts.iter().filter_map(|finished| Some((finished.part.name(), finished.section()?)));
     html! {

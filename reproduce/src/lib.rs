@@ -1,9 +1,8 @@
 //! The tables and figures of Kathuria and Deshpande (2016), reproduced.
 //!
-//! The command line runs this program as `pdpp reproduce`. Dependencies go in one direction: `pdpp` → `pdpp-reproduce`
-//! →
-//! `pdpp-plot` → `partition-dpp`. A [`Setup`] holds the data, a [`Watch`] and a callback for progress, and a [`Report`]
-//! returns files as bytes; this crate does not print, write files or catch signals.
+//! The command line runs this program as `pdpp reproduce`. Dependencies go in one direction:
+//! `pdpp` → `pdpp-reproduce` → `pdpp-plot` → `partition-dpp`. A [`Setup`] holds the data, a [`Watch`] and a callback
+//! for progress, and a [`Report`] returns files as bytes. This crate does not print, write files or catch signals.
 //!
 //! [`Watch`]: partition_dpp::Watch
 
@@ -33,7 +32,7 @@ pub use self::{
 };
 
 impl Part {
-    /// The number of steps, given the number of random instances.
+    /// Returns the number of steps, given the number of random instances.
     #[must_use]
     pub fn steps(self, instances: u64) -> u64 {
         match self {
@@ -56,7 +55,7 @@ impl Part {
     }
 }
 
-/// Computes some parts; if the watch ends the work, those finished before.
+/// Computes some parts. If the watch ends the work, the report has only the parts finished before.
 ///
 /// # Errors
 /// [`Failure`] if the data are damaged or a computation fails.
@@ -69,7 +68,7 @@ pub fn run(parts: &[Part], setup: &Setup<'_>) -> Result<Report, Failure> {
             Err(Failure::Interrupted) => break,
             outcome => outcome?,
         };
-        // Its solvers may have been cut short.
+        // The solvers of this part may have been cut short.
         if setup.watch.ended().is_some() {
             break;
         }

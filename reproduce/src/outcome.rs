@@ -23,7 +23,7 @@ impl Part {
     /// All parts, in the paper's order.
     pub const ALL: [Self; 5] = [Part::Timing, Part::Yale, Part::Corel, Part::MapSynthetic, Part::MapDebates];
 
-    /// Its name in the report.
+    /// Returns the name in the report.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Part {
 pub(crate) enum Outcome {
     /// The part is done.
     Done(Box<Section>),
-    /// Its data are missing.
+    /// The data are missing.
     Skipped(String),
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Outcome {
 pub struct Finished {
     /// The part.
     pub part: Part,
-    /// The time it took.
+    /// The time that it took.
     pub time: Duration,
     pub(crate) outcome: Outcome,
 }
@@ -58,12 +58,12 @@ pub struct Finished {
 /// The parts that were finished.
 #[derive(Debug)]
 pub struct Report {
-    /// In the order asked for.
+    /// The parts, in the requested order.
     pub parts: Vec<Finished>,
 }
 
 impl Finished {
-    /// The reason why it was skipped, if it was.
+    /// Returns the reason why the part was skipped, if it was.
     #[must_use]
     pub fn skipped(&self) -> Option<&str> {
         match &self.outcome {
@@ -72,13 +72,13 @@ impl Finished {
         }
     }
 
-    /// The reason why its data are not the paper's, if they are not.
+    /// Returns the reason why the data are not the paper's, if they are not.
     #[must_use]
     pub fn stand_in(&self) -> Option<&str> {
         self.section().and_then(|section| section.stand_in.as_deref())
     }
 
-    /// What the paper says, and what was found.
+    /// Returns the paper's claims and the findings.
     #[must_use]
     pub fn claims(&self) -> &[Claim] {
         self.section().map_or(&[], |section| &section.claims)

@@ -7,13 +7,13 @@ use crate::failure::Failure;
 /// One part of the report.
 #[derive(Debug)]
 pub(crate) struct Section {
-    /// Its heading.
+    /// The heading.
     pub(crate) title: String,
-    /// The reason why its data are not the paper's, if they are not.
+    /// The reason why the data are not the paper's, if they are not.
     pub(crate) stand_in: Option<String>,
-    /// Its contents, in order.
+    /// The contents, in order.
     pub(crate) blocks: Vec<Block>,
-    /// What the paper says, and what was found here.
+    /// The paper's claims and the findings.
     pub(crate) claims: Vec<Claim>,
 }
 
@@ -30,7 +30,7 @@ impl Section {
         self.blocks.push(Block::Table(table));
     }
 
-    /// A long table: unfolded on request.
+    /// Adds a long table, which the reader can unfold.
     pub(crate) fn folded(&mut self, table: Table) {
         self.blocks.push(Block::Folded(table));
     }
@@ -39,7 +39,7 @@ impl Section {
         self.blocks.push(Block::Gallery(gallery));
     }
 
-    /// Many images: unfolded on request.
+    /// Adds many images, which the reader can unfold.
     pub(crate) fn folded_gallery(&mut self, gallery: Gallery) {
         self.blocks.push(Block::FoldedGallery(gallery));
     }
@@ -72,10 +72,10 @@ pub(crate) enum Block {
     FoldedGallery(Gallery),
 }
 
-/// Rows under a header; also written as a .csv file.
+/// Rows under a header, also written as a .csv file.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// Name of the file, without extension.
+    /// The name of the file, without extension.
     pub(crate) name: &'static str,
     pub(crate) caption: String,
     pub(crate) header: Vec<String>,
@@ -98,7 +98,7 @@ impl Table {
         cells.all(|cell| matches!(cell, Cell::Number { .. } | Cell::Missing))
     }
 
-    /// The text of the .csv file, numbers in full.
+    /// Returns the text of the .csv file, with numbers in full.
     pub(crate) fn csv(&self) -> Result<Vec<u8>, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&self.header)?;
@@ -114,7 +114,7 @@ impl Table {
 pub(crate) enum Cell {
     /// Text.
     Text(String),
-    /// A long text, unfolded on request.
+    /// A long text, which the reader can unfold.
     Long(String),
     /// A number, and its text.
     Number { value: f64, shown: String },
@@ -131,33 +131,33 @@ impl Cell {
         Cell::Number { value: count as f64, shown: count.to_string() }
     }
 
-    /// A number with this many digits after the point.
+    /// Creates a number with this many digits after the decimal point.
     pub(crate) fn fixed(value: f64, digits: usize) -> Self {
         Cell::Number { value, shown: format!("{value:.digits$}") }
     }
 
-    /// A probability.
+    /// Creates a probability as a percentage.
     pub(crate) fn percent(value: f64) -> Self {
         let digits = if value != 0.0 && value < 0.001 { 3 } else { 1 };
         Cell::Number { value, shown: format!("{:.digits$} %", 100.0 * value) }
     }
 
-    /// At least two significant digits, with a unit.
+    /// Creates a time with at least two significant digits and a unit.
     pub(crate) fn seconds(value: f64) -> Self {
         Cell::Number { value, shown: seconds(value) }
     }
 
-    /// A factor, from its logarithm.
+    /// Creates a factor from its logarithm.
     pub(crate) fn factor(log: f64) -> Self {
         Cell::Number { value: log, shown: factor(log) }
     }
 
-    /// A mean factor, with its standard deviation.
+    /// Creates a mean factor with its standard deviation.
     pub(crate) fn factor_and_deviation((log, deviation): (f64, f64)) -> Self {
         Cell::Number { value: log, shown: format!("{} ×/÷ {:.2}", factor(log), deviation.exp()) }
     }
 
-    /// A determinant from its logarithm, as the paper prints it.
+    /// Creates a determinant from its logarithm, in the paper's format.
     pub(crate) fn determinant(log: f64) -> Self {
         Cell::Number { value: log, shown: scientific(log) }
     }
@@ -175,7 +175,7 @@ impl Cell {
     }
 }
 
-/// Two significant digits at least, with a unit.
+/// Formats seconds with at least two significant digits and a unit.
 pub(crate) fn seconds(value: f64) -> String {
     let (number, unit) = match value {
         x if x >= 0.3 => (x, "s"),
@@ -192,7 +192,7 @@ pub(crate) fn seconds(value: f64) -> String {
     format!("{number:.digits$} {unit}")
 }
 
-/// A factor, from its logarithm; small ones in full.
+/// Formats a factor from its logarithm, in full if it is small.
 pub(crate) fn factor(log: f64) -> String {
     match log.exp() {
         x if x < 99.5 => format!("{x:.3}"),
@@ -201,7 +201,7 @@ pub(crate) fn factor(log: f64) -> String {
     }
 }
 
-/// e^log as 1.23e45, whatever its size.
+/// Formats e^log as 1.23e45, however large or small it is.
 pub(crate) fn scientific(log: f64) -> String {
     let decimal = log / std::f64::consts::LN_10;
     let exponent = decimal.floor();
@@ -211,10 +211,10 @@ pub(crate) fn scientific(log: f64) -> String {
     format!("{digits:.2}e{exponent:.0}")
 }
 
-/// A drawing; also written as an .svg file.
+/// A drawing, also written as an .svg file.
 #[derive(Debug)]
 pub(crate) struct Figure {
-    /// Name of the file, without extension.
+    /// The name of the file, without extension.
     pub(crate) name: &'static str,
     pub(crate) caption: String,
     pub(crate) svg: String,
@@ -225,12 +225,12 @@ pub(crate) struct Figure {
 pub(crate) struct Gallery {
     pub(crate) caption: String,
     pub(crate) header: Vec<String>,
-    /// The title of a row, and the images of every column.
+    /// The title of each row, and its images per column.
     pub(crate) rows: Vec<(String, Vec<Vec<Image>>)>,
 }
 
 impl Gallery {
-    /// The line that unfolds it.
+    /// Returns the line that unfolds the gallery.
     pub(crate) fn summary(&self) -> String {
         let images: usize = self.rows.iter().flat_map(|(_, columns)| columns).map(Vec::len).sum();
         format!("{} more rows, {images} images", self.rows.len())
@@ -244,12 +244,12 @@ pub(crate) struct Image {
     pub(crate) title: String,
 }
 
-/// What the paper says, and what was found.
+/// A claim of the paper, and the findings.
 #[derive(Debug)]
 pub struct Claim {
     /// The paper's claim, quoted or summarised.
     pub paper: &'static str,
-    /// What was found.
+    /// The findings.
     pub here: String,
     /// Whether the claim holds.
     pub verdict: Verdict,
@@ -271,7 +271,7 @@ impl Verdict {
         if holds { Verdict::Holds } else { Verdict::DoesNotHold }
     }
 
-    /// In words.
+    /// Returns the verdict in words.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -23,7 +23,7 @@ impl TableFile {
         Ok(Self { path: path.to_owned(), header, records })
     }
 
-    /// All values of a column.
+    /// Returns all values of the named column.
     pub(crate) fn column(&self, name: &str) -> Result<Vec<&str>, Failure> {
         let at = self.header.iter().position(|column| column == name);
         let at = at.ok_or_else(|| Failure::file(&self.path, format!("there is no column {name}")))?;
@@ -31,7 +31,7 @@ impl TableFile {
         Ok(self.records.iter().map(|record| record.get(at).unwrap_or_default()).collect())
     }
 
-    /// All values of a column of numbers.
+    /// Returns all values of the named column as numbers.
     pub(crate) fn numbers(&self, name: &str) -> Result<Vec<usize>, Failure> {
         let parse = |(row, text): (usize, &str)| {
             text.parse().map_err(|_| {
@@ -42,12 +42,12 @@ impl TableFile {
     }
 }
 
-/// The features of a data set, of any size and type.
+/// Opens the features of a data set, of any size and type.
 pub(crate) fn open(path: &Path) -> Result<Features, Failure> {
     Features::open_npy(path).map_err(Failure::in_file(path))
 }
 
-/// Some rows of it.
+/// Returns some rows of the features.
 pub(crate) fn rows(features: &Features, items: &[usize], path: &Path) -> Result<Vec<Vec<f64>>, Failure> {
     if let Some(item) = items.iter().find(|item| **item >= features.items()) {
         let problem = format!("there is no row {item}: there are {} rows", features.items());

@@ -9,23 +9,24 @@ use crate::{
     report::Block,
 };
 
-/// The name of the page with everything.
+/// The name of the page that contains everything.
 pub const PAGE: &str = "report.html";
 
 /// A file of a report.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its contents.
+    /// The contents.
     pub bytes: Vec<u8>,
 }
 
 impl Report {
-    /// A .csv file per table, an .svg file per figure, and last the [page](PAGE), which says how it was `made`.
+    /// Returns a .csv file per table, an .svg file per figure, and last the [page](PAGE), which shows how it was
+    /// `made`.
     ///
     /// # Errors
-    /// [`Failure::File`] for a table that cannot be written as .csv.
+    /// [`Failure::File`] if a table cannot be written as .csv.
     pub fn files(&self, made: &str) -> Result<Vec<File>, Failure> {
         let mut files = Vec::new();
         let sections = self.parts.iter().filter_map(|part| part.section());

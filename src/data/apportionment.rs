@@ -1,13 +1,13 @@
-//! Quotas worked out from the sizes of the parts.
+//! Quotas computed from the sizes of the parts.
 
 use super::{Partition, Quota};
 use crate::{Error, Result};
 
 impl Quota {
-    /// k items shared equally among the parts: k/p of each, or all items of a smaller part.
+    /// k items shared equally among the parts: k/p from each, or all items of a part smaller than its share.
     ///
-    /// What smaller parts cannot give is shared among the others. Shares are rounded by the method of largest
-    /// remainders; of equal remainders the first part's is rounded up.
+    /// The items that smaller parts lack are shared among the other parts. Shares are rounded by the method of
+    /// largest remainders; ties go to the first part.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -18,17 +18,16 @@ impl Quota {
     /// ```
     ///
     /// # Errors
-    /// - [`Error::Nothing`] for k = 0;
-    /// - [`Error::SizeAboveItems`] for k above the number of items.
+    /// - [`Error::Nothing`] if k = 0;
+    /// - [`Error::SizeAboveItems`] if k exceeds the number of items.
     pub fn equal(partition: &Partition, k: usize) -> Result<Self> {
         let counts = apportion(k, &vec![1; partition.parts()], &sizes(partition))?;
         Self::new(partition, counts)
     }
 
-    /// k items shared among the parts in proportion to their sizes: k·m_l/m of part l.
+    /// k items shared among the parts in proportion to their sizes: k·m_l/m from part l.
     ///
-    /// Shares are rounded by the method of largest remainders (Hamilton's method), so a part has its share rounded down
-    /// or up; of equal remainders the first part's is rounded up.
+    /// Shares are rounded up or down by the method of largest remainders (Hamilton); ties go to the first part.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -39,7 +38,7 @@ impl Quota {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Quota::equal`].
+    /// The errors of [`Quota::equal`].
     pub fn proportional(partition: &Partition, k: usize) -> Result<Self> {
         let sizes = sizes(partition);
         Self::new(partition, apportion(k, &sizes, &sizes)?)
@@ -50,7 +49,7 @@ fn sizes(partition: &Partition) -> Vec<usize> {
     (0..partition.parts()).map(|part| partition.size(part)).collect()
 }
 
-/// Shares of k in proportion to weights, none above its size.
+/// Shares of k in proportion to the weights; no share exceeds the size of its part.
 fn apportion(k: usize, weights: &[usize], sizes: &[usize]) -> Result<Vec<usize>> {
     let items = sizes.iter().sum();
     if k > items {
@@ -61,7 +60,7 @@ fn apportion(k: usize, weights: &[usize], sizes: &[usize]) -> Result<Vec<usize>>
     let mut left = k;
     loop {
         let total: u128 = open.iter().map(|&part| weights[part] as u128).sum();
-        // Whether k·w/W is above the size.
+        // Whether the share k·w/W exceeds the size.
         let is_full = |&part: &usize| left as u128 * weights[part] as u128 > sizes[part] as u128 * total;
         let (full, rest): (Vec<usize>, Vec<usize>) = open.iter().partition(|part| is_full(part));
         if full.is_empty() {
@@ -76,17 +75,17 @@ fn apportion(k: usize, weights: &[usize], sizes: &[usize]) -> Result<Vec<usize>>
     }
 }
 
-/// Rounds the shares of some parts down, and those with the largest remainders up.
+/// Rounds down the shares of these parts, except those with the largest remainders, which it rounds up.
 fn round(k: usize, total: u128, parts: &[usize], weights: &[usize], counts: &mut [usize]) {
     let share = |part: usize| k as u128 * weights[part] as u128;
     let mut given = 0;
     for &part in parts {
-        // No share is above the size of its part.
+        // No share exceeds the size of its part.
         counts[part] = usize::try_from(share(part) / total).unwrap_or(usize::MAX);
         given += counts[part];
     }
     let mut by_remainder = parts.to_vec();
-    // Stable: of equal remainders the first part comes first.
+    // The sort is stable, so ties go to the first part.
     by_remainder.sort_by_key(|&part| std::cmp::Reverse(share(part) % total));
     by_remainder.iter().take(k - given).for_each(|&part| counts[part] += 1);
 }

@@ -1,4 +1,4 @@
-//! Partitions from arrays of Arrow.
+//! Partitions from Arrow arrays.
 
 use arrow_array::{Array, cast::AsArray, types};
 use arrow_schema::DataType;
@@ -7,8 +7,10 @@ use super::Partition;
 use crate::{Error, Result, error::ArrowProblem};
 
 impl Partition {
-    /// Groups items by label: text, booleans, integers, or dictionaries of them. Parts are in the order of
-    /// [`from_labels`](Self::from_labels): integers by number, text by code points, `false` before `true`.
+    /// Groups items by label: text, booleans, integers, or dictionaries of these.
+    ///
+    /// Parts are ordered as in [`from_labels`](Self::from_labels): integers by value, text by code points, `false`
+    /// before `true`.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -25,8 +27,8 @@ impl Partition {
     /// O(m log p).
     ///
     /// # Errors
-    /// - [`Error::Arrow`] for another type, and for a row without a label;
-    /// - those of [`from_labels`](Self::from_labels).
+    /// - [`Error::Arrow`] if the type is unsupported or a row has no label;
+    /// - the errors of [`from_labels`](Self::from_labels).
     pub fn from_arrow(labels: &dyn Array) -> Result<Self> {
         if labels.is_empty() {
             return Err(Error::Empty { what: "the list of labels" });
@@ -44,7 +46,7 @@ impl Partition {
     }
 }
 
-/// The labels at some places of an array, in this order; `None` if they are no labels.
+/// The partition by the labels at these positions of an array; `None` if the array's type is not a label type.
 fn of_values(values: &dyn Array, places: impl Iterator<Item = usize>) -> Option<Result<Partition>> {
     macro_rules! labels {
         ($values:expr) => {{

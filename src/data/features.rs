@@ -13,19 +13,20 @@ use crate::{Error, Result};
 
 /// A, m×n, row-major: item i is the row a_i, and the kernel is K = A Aᵀ.
 ///
-/// Rows may have weights q_i ([`with_scores`](Features::with_scores), [`with_log_quality`](Features::with_log_quality),
-/// [`with_unit_rows`](Features::with_unit_rows)): item i is then the row q_i a_i, and K_ij = q_i ⟨a_i, a_j⟩ q_j.
+/// Rows may have weights q_i, set by [`with_scores`](Features::with_scores),
+/// [`with_log_quality`](Features::with_log_quality) or [`with_unit_rows`](Features::with_unit_rows). Item i is then the
+/// row q_i a_i, and K_ij = q_i ⟨a_i, a_j⟩ q_j.
 ///
-/// Values are f16, f32 or f64; owned (`Vec`), shared ([`Storage::shared`]) or memory-mapped (.npy), in one or several
-/// pieces ([`concatenate`](Features::concatenate)). Slices and arrays are copied once. Clones share the
+/// Values are f16, f32 or f64. They are owned (`Vec`), shared ([`Storage::shared`]) or memory-mapped (.npy), in one
+/// or several pieces ([`concatenate`](Features::concatenate)). Slices and arrays are copied once. Clones share the
 /// values, and rows are converted to f64 as they are read.
 ///
 /// # Shapes
-/// `items` rows of `dims` values. m and n at least 1; n may exceed m.
+/// `items` rows of `dims` values. m and n are at least 1; n may exceed m.
 ///
 /// # Numerics
-/// Every value is finite, of any magnitude: computations first divide by a power of two that brings the largest entry
-/// into [½, 1).
+/// Values must be finite; any magnitude is allowed. Computations first divide by a power of two that brings the
+/// largest entry into [½, 1).
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -43,11 +44,11 @@ pub struct Features {
     values: Values,
     /// The largest |entry| as stored.
     max_abs: f64,
-    /// What rows are multiplied by when they are read; `None` for ones.
+    /// The factors by which rows are multiplied when they are read; `None` if all are 1.
     pub(super) weights: Option<Weights>,
     /// Set for the factor of a kernel; `None` if the features are the data.
     residual: Option<Residual>,
-    /// Shared only by clones: identifies the values to engines that keep a copy.
+    /// Shared only by clones; identifies the values to engines that keep a copy.
     #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "for engines that keep a copy"))]
     identity: Arc<()>,
 }
@@ -59,8 +60,8 @@ impl Features {
     /// One pass over the values, to check that they are finite.
     ///
     /// # Errors
-    /// - [`Error::Empty`] for m = 0 or n = 0;
-    /// - [`Error::Shape`] for another number of values than m·n;
+    /// - [`Error::Empty`] if m = 0 or n = 0;
+    /// - [`Error::Shape`] if the number of values is not m·n;
     /// - [`Error::NotFinite`] for the first NaN or infinity;
     /// - [`Error::TooManyItems`] above 2³²−1 items.
     pub fn from_rows<T: Scalar>(items: usize, dims: usize, values: impl Into<Storage<T>>) -> Result<Self> {
@@ -85,8 +86,9 @@ impl Features {
         Ok(Self { items, dims, values, max_abs, weights: None, residual: None, identity: Arc::new(()) })
     }
 
-    /// The rows of several matrices as one ground set, one matrix after the other: item i of a matrix becomes
-    /// item i plus the number of rows before it. Nothing is copied.
+    /// The rows of several matrices as one ground set, one matrix after the other.
+    ///
+    /// The index of an item grows by the number of rows in the matrices before its own. Nothing is copied.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -99,9 +101,9 @@ impl Features {
     /// ```
     ///
     /// # Errors
-    /// - [`Error::Empty`] without matrices;
-    /// - [`Error::UnlikeShards`] if they differ in the number of features or the type of their values;
-    /// - [`Error::TooManyItems`] above 2³²−1 items in all.
+    /// - [`Error::Empty`] if there are no matrices;
+    /// - [`Error::UnlikeShards`] if they differ in the number of features or in the type of their values;
+    /// - [`Error::TooManyItems`] above 2³²−1 items in total.
     pub fn concatenate(shards: &[Self]) -> Result<Self> {
         let Some(first) = shards.first() else { return Err(Error::Empty { what: "the list of shards" }) };
         let items = shards.iter().map(Self::items).sum();
@@ -118,12 +120,12 @@ impl Features {
         Ok(Self { items, dims: first.dims, values, max_abs, weights, residual, identity: Arc::new(()) })
     }
 
-    /// The length of rows and the type of their values, in words.
+    /// The length of rows and the type of their values, as text.
     fn kind(&self) -> String {
         format!("rows of {} values in {}", self.dims, self.scalar())
     }
 
-    /// Name of the type of the values.
+    /// The name of the type of the values.
     pub(crate) fn scalar(&self) -> &'static str {
         with_rows!(&self.values, rows => rows.scalar())
     }
@@ -140,7 +142,7 @@ impl Features {
         self.dims
     }
 
-    /// The row a_i of an item as it is stored, in f64, without its weight.
+    /// The row a_i of an item as stored, in f64, without its weight.
     ///
     /// # Panics
     /// If there is no such item.
@@ -170,7 +172,7 @@ impl Features {
         with_rows!(&self.values, rows => Scalar::narrow(rows.row(item), scale, out))
     }
 
-    /// Whether the stored rows are those of other features, in the same memory.
+    /// Whether both have the same stored rows, in the same memory.
     pub(crate) fn has_rows_of(&self, other: &Features) -> bool {
         let first_and_last = |features: &Features| {
             let place = |item| with_rows!(&features.values, rows => rows.row(item).as_ptr().addr());
@@ -179,18 +181,18 @@ impl Features {
         (self.items, self.dims) == (other.items, other.dims) && first_and_last(self) == first_and_last(other)
     }
 
-    /// Equal for clones, and different for all other features as long as it is held.
+    /// The same for clones, and different from all other features for as long as it is held.
     #[cfg(feature = "gpu")]
     pub(crate) fn identity(&self) -> &Arc<()> {
         &self.identity
     }
 
-    /// The same values with these weights, not known to engines.
+    /// The same values with these weights. Engines that keep a copy see them as new values.
     pub(super) fn with_weights(&self, weights: Option<Weights>) -> Self {
         Self { weights, identity: Arc::new(()), ..self.clone() }
     }
 
-    /// The same values as they are stored.
+    /// The same values as stored, without weights.
     pub(crate) fn unweighted(&self) -> Self {
         self.with_weights(None)
     }
@@ -205,44 +207,44 @@ impl Features {
         self.residual
     }
 
-    /// The values as they are stored.
+    /// The values as stored.
     pub(crate) fn values(&self) -> &Values {
         &self.values
     }
 
-    /// Bytes of the values and weights: those held in memory, and those in memory-mapped files.
+    /// The bytes of the values and weights: in memory, and in memory-mapped files.
     pub(crate) fn footprint(&self) -> (u64, u64) {
         let (held, mapped) = with_rows!(&self.values, rows => rows.footprint());
         (held + self.weights.as_ref().map_or(0, Weights::bytes), mapped)
     }
 
-    /// Bytes of a stored row.
+    /// The bytes of a stored row.
     pub(crate) fn row_bytes(&self) -> usize {
         with_rows!(&self.values, rows => size_of_val(rows.row(0)))
     }
 
-    /// Largest |entry| of all weighted rows, or an upper bound within a factor of 1e80 of it.
+    /// The largest |entry| of all weighted rows, or an upper bound within a factor of 1e80 of it.
     pub(crate) fn max_abs(&self) -> f64 {
         self.weights.as_ref().map_or(self.max_abs, Weights::largest)
     }
 
-    /// Largest |entry| as stored.
+    /// The largest |entry| as stored.
     pub(crate) fn max_abs_stored(&self) -> f64 {
         self.max_abs
     }
 
-    /// Largest |entry| of some weighted rows.
+    /// The largest |entry| of these items' weighted rows.
     pub(crate) fn max_abs_of(&self, items: &[u32]) -> f64 {
         let of_row = |&item: &u32| self.weight(item as usize) * self.max_abs_of_stored(item as usize);
         items.iter().map(of_row).fold(0.0, f64::max)
     }
 
-    /// Largest |entry| of a row as it is stored.
+    /// The largest |entry| of a row as stored.
     pub(crate) fn max_abs_of_stored(&self, item: usize) -> f64 {
         with_rows!(&self.values, rows => Scalar::largest_magnitude(rows.row(item)).unwrap_or(f64::INFINITY))
     }
 
-    /// Prefetches a row into the cache of the CPU.
+    /// Prefetches a row into the CPU cache.
     #[inline]
     pub(crate) fn prefetch_row(&self, item: usize) {
         with_rows!(&self.values, rows => rows.prefetch(item));
@@ -252,19 +254,20 @@ impl Features {
 #[cfg(feature = "npy")]
 impl Features {
     /// Opens a two-dimensional .npy file of booleans, integers or floating-point numbers of any size.
+    ///
     /// [`NpyArray`](super::NpyArray) reads only the header.
     ///
-    /// Little-endian f16, f32 and f64 in C order are memory-mapped: nothing is copied, and rows are read from the file
-    /// on demand. Other types and orders are converted, integers to f32 if that is exact, otherwise to f64. The file
-    /// must not be truncated or rewritten while it is in use.
+    /// Little-endian f16, f32 and f64 in C order are memory-mapped: nothing is copied, and rows are read from the
+    /// file on demand. Other types and orders are converted; integers become f32 if that is exact, and f64 otherwise.
+    /// The file must not be truncated or rewritten while it is in use.
     ///
     /// # Cost
     /// One pass over the file, to check that every value is finite.
     ///
     /// # Errors
     /// - [`Error::Io`] if the file cannot be read;
-    /// - [`Error::Npy`] if it is not a real matrix, truncated, or not a regular file;
-    /// - those of [`Features::from_rows`].
+    /// - [`Error::Npy`] if it is not a matrix of real numbers, is truncated, or is not a regular file;
+    /// - the errors of [`Features::from_rows`].
     pub fn open_npy(path: impl AsRef<std::path::Path>) -> Result<Self> {
         super::NpyArray::open(path)?.into_features()
     }

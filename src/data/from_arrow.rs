@@ -1,4 +1,4 @@
-//! Features from arrays of Arrow.
+//! Features from Arrow arrays.
 
 use std::ops::Range;
 
@@ -13,12 +13,13 @@ use super::{Features, Scalar, Storage};
 use crate::{Error, Result, error::ArrowProblem};
 
 impl Features {
-    /// The rows of an array of lists (fixed-size lists, lists and large lists) of f16, f32 or f64, all of one length, or
-    /// of a structure of numbers, one feature a field.
+    /// The rows of an array of lists or of a structure of numbers.
     ///
-    /// The values of lists are not copied: the features keep their buffer alive. Of a slice only its own rows are items.
-    /// Structures are copied, to f32 if all fields are f16 or f32, otherwise to f64; f16 is copied to f32 without the
-    /// feature `npy`. The chunks of a column are features each, which [`concatenate`](Self::concatenate) joins.
+    /// Lists may be fixed-size lists, lists or large lists of f16, f32 or f64, all of one length. Their values are
+    /// not copied: the features keep the buffer alive. Only the rows inside a slice become items. In a structure each
+    /// field is a feature. Structures are copied, to f32 if all fields are f16 or f32, and to f64 otherwise. Without
+    /// the crate feature `npy`, f16 is copied to f32. Each chunk of a column gives its own features, which
+    /// [`concatenate`](Self::concatenate) joins.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -36,8 +37,8 @@ impl Features {
     /// ```
     ///
     /// # Errors
-    /// - [`Error::Arrow`] for another type, a missing value, and lists of different lengths;
-    /// - those of [`Features::from_rows`].
+    /// - [`Error::Arrow`] if the type is unsupported, a value is missing, or the lists differ in length;
+    /// - the errors of [`Features::from_rows`].
     pub fn from_arrow(array: &dyn Array) -> Result<Self> {
         match array.data_type() {
             DataType::FixedSizeList(..) => of_fixed_lists(array.as_fixed_size_list()),
@@ -52,7 +53,7 @@ impl Features {
 impl TryFrom<&RecordBatch> for Features {
     type Error = Error;
 
-    /// One feature a column, as [`Features::from_arrow`] reads structures.
+    /// One feature per column, as [`Features::from_arrow`] reads structures.
     fn try_from(batch: &RecordBatch) -> Result<Self> {
         of_columns(&StructArray::from(batch.clone()))
     }
@@ -74,12 +75,12 @@ fn of_lists<O: OffsetSizeTrait>(array: &GenericListArray<O>) -> Result<Features>
             return Err(ArrowProblem::ListLength { row, found, expected: dims }.into());
         }
     }
-    // Lists without gaps: one starts where the one before ends.
+    // Lists have no gaps: each starts where the previous one ends.
     let start = offsets[0].as_usize();
     of_values(array, array.values().as_ref(), start..start + array.len() * dims, dims)
 }
 
-/// Some of the values of lists.
+/// Features from a range of the values that lists hold.
 fn of_values(lists: &dyn Array, values: &dyn Array, range: Range<usize>, dims: usize) -> Result<Features> {
     let values = values.slice(range.start, range.len());
     let is_missing = |nulls: &arrow_buffer::NullBuffer| (0..range.len()).find(|&at| nulls.is_null(at));
@@ -115,7 +116,7 @@ fn shared<T: Scalar + arrow_buffer::ArrowNativeType>(
     Features::from_rows(rows, dims, Storage::shared(values.clone()))
 }
 
-/// Refuses a row without a list.
+/// Rejects rows without a value.
 fn check_rows(array: &dyn Array) -> Result<()> {
     match array.logical_nulls().and_then(|nulls| (0..array.len()).find(|&row| nulls.is_null(row))) {
         Some(row) => Err(ArrowProblem::NoValue { row }.into()),
@@ -153,7 +154,7 @@ fn side_by_side<T: Scalar>(table: &StructArray, of: impl Fn(f64) -> T) -> Result
     Features::from_rows(rows, dims, values)
 }
 
-/// Hands over the numbers of a column; `None` if it holds none.
+/// Passes the numbers of a column to `sink`; `None` if the column does not hold numbers.
 fn for_each_number(
     column: &dyn Array,
     mut sink: impl FnMut(Option<f64>) -> Result<()>,

@@ -1,4 +1,4 @@
-//! Features and kernels from matrices of nalgebra.
+//! Features and kernels from nalgebra matrices.
 
 use nalgebra::DMatrix;
 
@@ -8,7 +8,7 @@ use crate::{Error, Result};
 impl<T: Scalar + nalgebra::Scalar> TryFrom<&DMatrix<T>> for Features {
     type Error = Error;
 
-    /// One item per row. Copies, since nalgebra stores columns.
+    /// One item per row. Copies the values, since nalgebra stores columns.
     fn try_from(matrix: &DMatrix<T>) -> Result<Self> {
         let values: Vec<T> =
             matrix.row_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
@@ -21,7 +21,7 @@ impl<T: Scalar + nalgebra::Scalar> TryFrom<&DMatrix<T>> for Kernel {
 
     fn try_from(matrix: &DMatrix<T>) -> Result<Self> {
         check_square(matrix.nrows(), matrix.ncols())?;
-        // Row-major and column-major agree for a symmetric matrix, and the symmetry check is the same for both.
+        // A symmetric matrix is the same in row-major and column-major order, and so is its symmetry check.
         Self::from_dense(matrix.nrows(), matrix.as_slice())
     }
 }

@@ -1,4 +1,4 @@
-//! Features and kernels from arrays of ndarray.
+//! Features and kernels from ndarray arrays.
 
 use ndarray::{Array2, ArrayView2};
 
@@ -8,7 +8,7 @@ use crate::{Error, Result};
 impl<T: Scalar> TryFrom<ArrayView2<'_, T>> for Features {
     type Error = Error;
 
-    /// One item per row. Copies the array; one that is given by value is taken as it is, in standard layout.
+    /// One item per row. Copies the array; pass an array in standard layout by value to avoid the copy.
     fn try_from(view: ArrayView2<'_, T>) -> Result<Self> {
         let (items, dims) = view.dim();
         match view.to_slice() {
@@ -21,7 +21,7 @@ impl<T: Scalar> TryFrom<ArrayView2<'_, T>> for Features {
 impl<T: Scalar> TryFrom<Array2<T>> for Features {
     type Error = Error;
 
-    /// One item per row. Takes the buffer of arrays in standard layout, copies others.
+    /// One item per row. Takes over the buffer of an array in standard layout, and copies any other.
     fn try_from(array: Array2<T>) -> Result<Self> {
         let (items, dims) = array.dim();
         let values = if array.is_standard_layout() {

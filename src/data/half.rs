@@ -1,4 +1,4 @@
-//! Features in half precision: exact when widened, half the bytes of f32.
+//! Features in half precision: exact when widened, and half the bytes of f32.
 
 use half::f16;
 
@@ -7,9 +7,9 @@ use super::{
     values::{Scalar, Values, sealed},
 };
 
-/// Everything but the sign.
+/// All bits except the sign.
 const MAGNITUDE: u16 = 0x7FFF;
-/// The magnitude of infinity; those of NaNs lie above.
+/// The magnitude of infinity; magnitudes of NaNs are larger.
 const INFINITE: u16 = 0x7C00;
 
 impl sealed::Sealed for f16 {}
@@ -21,8 +21,8 @@ impl Scalar for f16 {
         Values::F16(rows)
     }
 
-    /// Shifts exponent and mantissa to their places in an f32, whose exponents begin 112 lower: no branch, also for
-    /// subnormal numbers, so loops run in vectors.
+    /// Shifts exponent and mantissa to their places in an f32, then corrects the exponent bias, which differs by 112.
+    /// There is no branch, even for subnormal numbers, so loops vectorise.
     #[inline]
     fn wide(self) -> f64 {
         const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
@@ -36,7 +36,7 @@ impl Scalar for f16 {
         f16::is_finite(self)
     }
 
-    /// Magnitudes are ordered as their bits are.
+    /// Magnitudes have the same order as their bits.
     fn largest_magnitude(values: &[Self]) -> Option<f64> {
         let largest = values.iter().fold(0, |largest, value| (value.to_bits() & MAGNITUDE).max(largest));
         (largest < INFINITE).then(|| f16::from_bits(largest).wide())

@@ -1,32 +1,34 @@
-//! Dense kernels, factored to features.
+//! Dense kernels, factored into features.
 
 use faer::{Mat, MatRef};
 
 use super::{Features, Scalar};
 use crate::{Error, Result, linalg};
 
-/// A dense likelihood kernel K (m×m, symmetric, positive semidefinite), as features of its rank.
+/// A dense likelihood kernel K (m×m, symmetric, positive semidefinite), factored into features.
 ///
 /// ```text
 /// K = U Λ Uᵀ = A Aᵀ,  A = U Λ^½  (m×r)
 /// ```
 ///
 /// # Cost
-/// O(m³) time, 8m² bytes for K and 8mr for the factor.
+/// O(m³) time; 8m² bytes for K and 8mr for the factor.
 ///
 /// # Numerics
-/// Symmetric within 1e-10 of the largest |entry|; the smallest eigenvalue above −1e-10 of the
-/// largest. Eigenvalues below m·ε of the largest (2.2e-16·m) count as zero, as do rows of A whose length is within
-/// the rounding of A, m·ε of its largest singular value: an item with K_ii = 0 has a row of zeros. The resulting error
-/// ‖K − A Aᵀ‖ is part of the error of every answer.
+/// K must be symmetric within 1e-10 of the largest |entry|, and its smallest eigenvalue above −1e-10 of the largest.
+/// Eigenvalues below m·ε of the largest (2.2e-16·m) count as zero. So do rows of A whose length is within the
+/// rounding of A, m·ε of its largest singular value; an item with K_ii = 0 has a row of zeros. The error of every
+/// answer includes ‖K − A Aᵀ‖.
 ///
 /// # Rounded kernels
-/// Values in f32 or f16, such as products of embeddings, are those of a semidefinite kernel only up to their rounding,
-/// taken as at most 4ε √(K_ii K_jj) for entry (i, j), with ε that of their type. Then K is symmetric within 8ε of the
-/// largest |entry|, and the smallest eigenvalue is above −4ε tr K. Such a kernel, or one with a tolerance
-/// ([`from_dense_within`](Self::from_dense_within)), is replaced by the nearest semidefinite one whose eigenvalues can
-/// be told from the rounding seen: those no larger than −2λ for the most negative eigenvalue λ count as zero too. Laws are
-/// of this kernel A Aᵀ, answers state their errors with respect to it, and [`error`](Self::error) is its distance from K.
+/// Values in f32 or f16, such as products of embeddings, describe a semidefinite kernel only up to their rounding.
+/// The rounding of entry (i, j) is taken as at most 4ε √(K_ii K_jj), with the ε of their type. K must then be
+/// symmetric within 8ε of the largest |entry|, and its smallest eigenvalue above −4ε tr K.
+///
+/// Such a kernel, or one with a tolerance ([`from_dense_within`](Self::from_dense_within)), is replaced by the
+/// nearest semidefinite kernel whose eigenvalues stand out from the observed rounding: eigenvalues up to −2λ, for the
+/// most negative eigenvalue λ, also count as zero. Models then use this kernel A Aᵀ, answers state their errors with
+/// respect to it, and [`error`](Self::error) is its distance from K.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -42,19 +44,23 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Takes m·m values in row-major order, of f64 or, within their rounding, of f32 or `half::f16`.
+    /// Takes m·m values in row-major order.
+    ///
+    /// The values are f64 or, with an allowance for rounding, f32 or `half::f16`.
     ///
     /// # Errors
-    /// - [`Error::Empty`], [`Error::Shape`], [`Error::NotFinite`] as for [`Features::from_rows`];
-    /// - [`Error::Asymmetric`], naming the worst pair;
-    /// - [`Error::NotPositiveSemidefinite`], with the smallest eigenvalue;
-    /// - [`Error::ZeroKernel`] for a kernel without a positive eigenvalue.
+    /// - [`Error::Empty`], [`Error::Shape`], [`Error::NotFinite`] as in [`Features::from_rows`];
+    /// - [`Error::Asymmetric`] with the worst pair;
+    /// - [`Error::NotPositiveSemidefinite`] with the smallest eigenvalue;
+    /// - [`Error::ZeroKernel`] if no eigenvalue is positive.
     pub fn from_dense<T: Scalar>(items: usize, values: &[T]) -> Result<Self> {
         Self::factor(&Features::from_rows(items, items, values)?, Rounding::of_type::<T>())
     }
 
-    /// Takes a kernel that is symmetric within `tolerance` of the largest |entry|, with eigenvalues above −`tolerance`
-    /// of the largest, whatever the type of its values.
+    /// Takes a kernel with a given tolerance, for values of any type.
+    ///
+    /// The kernel must be symmetric within `tolerance` of the largest |entry|, and its eigenvalues must be above
+    /// −`tolerance` of the largest.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -68,20 +74,20 @@ impl Kernel {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Kernel::from_dense`]; [`Error::NotPositive`] for a tolerance that is not a positive number.
+    /// The errors of [`Kernel::from_dense`]; [`Error::NotPositive`] if the tolerance is not a positive number.
     pub fn from_dense_within<T: Scalar>(items: usize, values: &[T], tolerance: f64) -> Result<Self> {
         let rounding = Rounding::within(tolerance)?;
         Self::factor(&Features::from_rows(items, items, values)?, rounding)
     }
 
-    /// Opens an m×m .npy file: f32 and f16 as [rounded](Self#rounded-kernels), all other types as f64.
+    /// Opens an m×m .npy file: f32 and f16 are taken as [rounded](Self#rounded-kernels), all other types as f64.
     ///
     /// # Errors
-    /// Those of [`Features::open_npy`] and [`Kernel::from_dense`]; [`Error::Shape`] if not square.
+    /// The errors of [`Features::open_npy`] and [`Kernel::from_dense`]; [`Error::Shape`] if the array is not square.
     #[cfg(feature = "npy")]
     pub fn open_npy(path: impl AsRef<std::path::Path>) -> Result<Self> {
         let array = square(path)?;
-        // Integers are exact, whatever they are converted to.
+        // Integers are exact in any type that they are converted to.
         let rounding = match array.float_bytes() {
             Some(2) => Rounding::of_type::<half::f16>(),
             Some(4) => Rounding::of_type::<f32>(),
@@ -93,15 +99,15 @@ impl Kernel {
     /// Opens an m×m .npy file, with the tolerance of [`from_dense_within`](Self::from_dense_within).
     ///
     /// # Errors
-    /// Those of [`Kernel::open_npy`] and [`Kernel::from_dense_within`].
+    /// The errors of [`Kernel::open_npy`] and [`Kernel::from_dense_within`].
     #[cfg(feature = "npy")]
     pub fn open_npy_within(path: impl AsRef<std::path::Path>, tolerance: f64) -> Result<Self> {
         let rounding = Rounding::within(tolerance)?;
         Self::factor(&square(path)?.into_features()?, rounding)
     }
 
-    /// Takes a kernel of this rank whose diagonal is exactly 1, with entries that are off by at most `rounding`. No row of
-    /// the factor is longer than 1.
+    /// Takes a kernel of this rank whose diagonal is exactly 1 and whose entries are off by at most `rounding`. No
+    /// row of the factor is longer than 1.
     pub(crate) fn of_unit_diagonal(
         items: usize,
         values: Vec<f64>,
@@ -136,7 +142,7 @@ impl Kernel {
         }
         let roots: Vec<f64> = eigen.values[..rank].iter().map(|value| value.sqrt()).collect();
         let mut factor = linalg::scale_columns(eigen.vectors.subcols(0, rank), &roots);
-        // Entries of eigenvectors for an item of variance zero are rounding.
+        // For an item of variance zero, the entries of eigenvectors are rounding errors.
         let negligible = items as f64 * f64::EPSILON * roots[0];
         for i in 0..items {
             let length = linalg::norm((0..rank).map(|j| factor[(i, j)]));
@@ -144,7 +150,7 @@ impl Kernel {
                 (0..rank).for_each(|j| factor[(i, j)] = 0.0);
             }
             if let Rounding::OfUnitDiagonal { .. } = rounding {
-                // Shorter by as many roundings as a product of rows may add.
+                // Shorter by as many rounding errors as a product of rows may add.
                 let root = kernel[(i, i)].sqrt();
                 let ratio = (1.0 - 16.0 * f64::EPSILON) * root / length.max(root);
                 (0..rank).for_each(|j| factor[(i, j)] *= ratio);
@@ -172,21 +178,23 @@ impl Kernel {
         self.features.dims()
     }
 
-    /// What A Aᵀ lacks of K: the sum of all |λ| of eigenvalues that count as zero, as a fraction of that of all
-    /// eigenvalues. If none of them is negative, it is the relative error of the trace.
+    /// The relative error of A Aᵀ: the sum of |λ| over the eigenvalues that count as zero, divided by the sum of |λ|
+    /// over all eigenvalues.
+    ///
+    /// If no eigenvalue is negative, this is the relative error of the trace.
     #[must_use]
     pub fn error(&self) -> f64 {
         self.error
     }
 }
 
-/// The rounding that values of a kernel have.
+/// The rounding of a kernel's values.
 #[derive(Clone, Copy, Debug)]
 enum Rounding {
-    /// That of f64: what the factor lacks is part of the errors of answers.
+    /// The rounding of f64. The error of the factor is part of the errors of answers.
     Double,
-    /// That of f64, beside a unit diagonal and other entries that are off by this much: both are part of the errors of
-    /// answers. The rank is that of the kernel without rounding.
+    /// The rounding of f64, with a unit diagonal and other entries that are off by at most `entry`. Both are part of
+    /// the errors of answers. `rank` is the rank of the kernel without rounding.
     OfUnitDiagonal { entry: f64, rank: usize },
     /// This fraction of √(K_ii K_jj) for entry (i, j), so that ‖E‖ ≤ ‖E‖_F is at most this fraction of the trace.
     OfEntries(f64),
@@ -194,11 +202,11 @@ enum Rounding {
     Within(f64),
 }
 
-/// As a fraction of the largest |entry| and of the largest eigenvalue.
+/// The default tolerance, as a fraction of the largest |entry| and of the largest eigenvalue.
 const DOUBLE_TOLERANCE: f64 = 1e-10;
 
 impl Rounding {
-    /// A few roundings: sums of products in the values' own precision are off by more than one.
+    /// A few rounding errors: sums of products in the values' own precision are off by more than one.
     fn of_type<T: Scalar>() -> Self {
         match size_of::<T>() {
             2 => Self::OfEntries(4.0 * 2_f64.powi(-10)),
@@ -214,7 +222,7 @@ impl Rounding {
         Err(Error::NotPositive { what: "the tolerance of the kernel", value: tolerance })
     }
 
-    /// Largest |K_ij − K_ji| allowed, as a fraction of the largest |entry|.
+    /// The largest |K_ij − K_ji| allowed, as a fraction of the largest |entry|.
     fn of_symmetry(self) -> f64 {
         match self {
             Self::Double | Self::OfUnitDiagonal { .. } => DOUBLE_TOLERANCE,
@@ -232,7 +240,7 @@ impl Rounding {
         }
     }
 
-    /// Below which an eigenvalue counts as zero: rounding of f64, and what is seen of other rounding.
+    /// The threshold below which an eigenvalue counts as zero: the rounding of f64, and any other rounding observed.
     fn floor(self, of_double: f64, smallest: f64) -> f64 {
         match self {
             Self::Double | Self::OfUnitDiagonal { .. } => of_double,
@@ -240,13 +248,13 @@ impl Rounding {
         }
     }
 
-    /// The residual of the factor, for rows of size 1.
+    /// The residual of the factor, if rows have size 1.
     fn residual(self, kernel: MatRef<'_, f64>, factor: MatRef<'_, f64>, largest: f64) -> Residual {
         let (items, rank) = factor.shape();
         match self {
             Self::Double => {
                 let row = |i: usize| (0..items).map(|j| kernel[(i, j)]).collect::<Vec<f64>>();
-                // All items: the factor has no error.
+                // If all items are in the rank, the factor has no error.
                 let dims = if rank < items { linalg::exact_rank((0..items).map(row)) } else { items };
                 let relative = residual(kernel, factor, largest);
                 Residual { relative, size: 1.0, left_out: dims.saturating_sub(rank) }
@@ -256,7 +264,7 @@ impl Rounding {
                 // Rounding may hide dimensions from the rank of the matrix.
                 Residual { relative, size: 1.0, left_out: whole.saturating_sub(rank) }
             }
-            // The law is that of the factor, but for the rounding of its products.
+            // The law is defined by the factor, so only its products have rounding errors.
             Self::OfEntries(_) | Self::Within(_) => {
                 Residual { relative: product_rounding(items, largest), size: 1.0, left_out: 0 }
             }
@@ -264,14 +272,14 @@ impl Rounding {
     }
 }
 
-/// The error of the factor of a kernel: |K − A Aᵀ| ≤ `relative` in units of every row's size.
+/// The error of the factor of a kernel: |K − A Aᵀ| ≤ `relative`, in units of the rows' sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Residual {
-    /// A bound on ‖D⁻¹ (K − A Aᵀ) D⁻¹‖ for the sizes D of the rows.
+    /// A bound on ‖D⁻¹ (K − A Aᵀ) D⁻¹‖, with D the sizes of the rows.
     relative: f64,
     /// The largest size.
     size: f64,
-    /// Dimensions of K that A lacks.
+    /// The number of dimensions of K that A lacks.
     pub(crate) left_out: usize,
 }
 
@@ -284,9 +292,10 @@ impl Residual {
         }
     }
 
-    /// That of other rows, given after those that they were, where K − A Aᵀ becomes at most `factor` times as large.
+    /// The residual after rows change, if K − A Aᵀ becomes at most `factor` times as large. `rows` holds each row
+    /// before and after the change.
     pub(crate) fn amplified(self, factor: f64, rows: impl Iterator<Item = (Vec<f64>, Vec<f64>)>) -> Self {
-        // The same but for the sizes of the rows.
+        // The same, except that only the sizes of the rows count.
         let unit = Self { relative: 1.0, ..self };
         let ratio = |(before, after): (Vec<f64>, Vec<f64>)| {
             let is_zero = before.iter().all(|x| x.abs() <= 0.0);
@@ -296,26 +305,28 @@ impl Residual {
         Self { relative: factor * shortened * shortened * self.relative, ..self }
     }
 
-    /// `relative` times the square of the size of a row of A.
+    /// `relative` times the squared size of a row of A.
     pub(crate) fn of_row(self, row: &[f64]) -> f64 {
         self.root_of_row(row).powi(2)
     }
 
-    /// The square root of that.
+    /// The square root of [`of_row`](Self::of_row).
     pub(crate) fn root_of_row(self, row: &[f64]) -> f64 {
         let norm = linalg::norm(row.iter().copied());
         if norm == 0.0 {
             // Its variance is subnormal.
             return f64::MIN_POSITIVE.sqrt();
         }
-        // Rounding may have shortened the row since its size was computed.
+        // Rounding may have shortened the row after its size was computed.
         let ratio = 1.001 * norm / self.size;
         self.relative.sqrt() * self.size * rounded_size(ratio)
     }
 }
 
-/// Rows at most a thousandth as long as the longest get their own size, a power of 16 that is no smaller than the row,
-/// so that small rows are not taken for rounding and none exceeds the longest.
+/// The size of a row relative to the longest.
+///
+/// Rows at most a thousandth as long as the longest get their own size, a power of 16 no smaller than the row. This
+/// way small rows are not mistaken for rounding errors, and no size exceeds the longest.
 fn rounded_size(ratio: f64) -> f64 {
     if 0.0 < ratio && ratio < 2_f64.powi(-10) { (4.0 * (ratio.log2() / 4.0).ceil()).exp2() } else { 1.0 }
 }
@@ -333,7 +344,7 @@ fn equilibrate(kernel: &mut Mat<f64>) -> Vec<f64> {
     sizes
 }
 
-/// A bound on ‖K − A Aᵀ‖: its computed value, and the rounding of the product.
+/// A bound on ‖K − A Aᵀ‖: its computed value plus the rounding of the product.
 fn residual(kernel: MatRef<'_, f64>, factor: MatRef<'_, f64>, largest: f64) -> f64 {
     (kernel - factor * factor.transpose()).norm_l2() + product_rounding(kernel.nrows(), largest)
 }
@@ -342,7 +353,7 @@ fn product_rounding(items: usize, largest: f64) -> f64 {
     4.0 * f64::EPSILON * (items as f64).sqrt() * largest
 }
 
-/// A .npy file whose shape is that of a kernel.
+/// Opens a .npy file whose shape is square.
 #[cfg(feature = "npy")]
 fn square(path: impl AsRef<std::path::Path>) -> Result<super::NpyArray> {
     let array = super::NpyArray::open(path)?;

@@ -5,21 +5,23 @@ use std::{fmt::Display, ops::Range};
 use super::{partition::check_item_count, with_rows};
 use crate::{Error, Estimate, Features, Partition, Result, Subset};
 
-/// Items with any number of labels each, as a ground set of copies: one copy per item and label, in the part of that
-/// label. Parts are then disjoint, and quotas of labels are quotas of parts.
+/// Items with any number of labels each, as a ground set of copies.
+///
+/// There is one copy per item and label, in the part of that label. Parts are then disjoint, and quotas for labels
+/// become quotas for parts.
 ///
 /// ```text
 /// Pr(C) = det(K_C) / Z_κ,   K_cd = a_i(c) · a_i(d),   |C ∩ P_l| = κ_l
 /// ```
 ///
-/// for a set C of copies, i(c) the item of copy c. A [`PartitionDpp`](crate::PartitionDpp), a
+/// Here C is a set of copies, and i(c) is the item of copy c. A [`PartitionDpp`](crate::PartitionDpp), a
 /// [`KDpp`](crate::KDpp) or a [`Dpp`](crate::Dpp) over the copies never contains an item twice, since equal rows make
-/// the determinant zero. [`IndependentKDpps`](crate::IndependentKDpps) may, once per label of the item.
+/// the determinant zero. [`IndependentKDpps`](crate::IndependentKDpps) may contain an item once per label.
 ///
-/// Copies are ordered by item, then by label; parts by label. An item without labels has no copy.
+/// Copies are ordered by item, then by label. Parts are ordered by label. An item without labels has no copy.
 ///
 /// # Shapes
-/// m lists of labels, c of them in all: c copies. Memory: 12 bytes per copy and 8 per item.
+/// m lists with c labels in total give c copies. Memory: 12 bytes per copy and 8 per item.
 ///
 /// # Examples
 /// ```
@@ -41,7 +43,7 @@ use crate::{Error, Estimate, Features, Partition, Result, Subset};
 /// ```
 ///
 /// # Source
-/// Kathuria and Deshpande (2016), § 4, the second task.
+/// Kathuria and Deshpande (2016), § 4, second task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelCopies {
     partition: Partition,
@@ -52,14 +54,14 @@ pub struct LabelCopies {
 }
 
 impl LabelCopies {
-    /// One copy for each label of each item; parts in the labels' own order.
+    /// One copy for each label of each item; parts have the order of the labels.
     ///
     /// # Cost
     /// O(m + c log c).
     ///
     /// # Errors
     /// - [`Error::Empty`] if no item has a label;
-    /// - [`Error::RepeatedLabel`] for an item with the same label twice;
+    /// - [`Error::RepeatedLabel`] if an item has the same label twice;
     /// - [`Error::TooManyItems`] above 2³²−1 items or copies.
     pub fn from_labels<L: Ord + Display, S: AsRef<[L]>>(labels: &[S]) -> Result<Self> {
         check_item_count(labels.len())?;
@@ -85,7 +87,7 @@ impl LabelCopies {
         &self.partition
     }
 
-    /// Number of items, m; the number of copies is that of [`partition`](Self::partition).
+    /// Number of items, m. The number of copies is the number of items of [`partition`](Self::partition).
     #[must_use]
     pub fn items(&self) -> usize {
         self.offsets.len() - 1
@@ -115,10 +117,10 @@ impl LabelCopies {
     /// From m×n to c×n.
     ///
     /// # Cost
-    /// One pass. Memory: c·n values, even if the items' rows are shared or memory-mapped.
+    /// One pass. Memory: c·n values, even if the rows of the items are shared or memory-mapped.
     ///
     /// # Errors
-    /// [`Error::LabelCount`] for features with another number of items.
+    /// [`Error::LabelCount`] if the features have another number of items.
     pub fn features(&self, features: &Features) -> Result<Features> {
         let (items, dims, copies) = (features.items(), features.dims(), self.item_of.len());
         if items != self.items() {
@@ -131,7 +133,7 @@ impl LabelCopies {
         copied?.weighted_as(features, self.item_of.iter().map(|&item| item as usize))
     }
 
-    /// The item of every chosen copy, ascending; an item appears as often as it is chosen.
+    /// The item of every chosen copy, ascending. An item appears once per chosen copy.
     ///
     /// # Panics
     /// If a copy of the subset does not exist.
@@ -140,7 +142,7 @@ impl LabelCopies {
         subset.iter().map(|copy| self.item_of(copy)).collect()
     }
 
-    /// The number of chosen copies whose item appears in an earlier chosen copy.
+    /// The number of chosen copies whose item already appears in an earlier chosen copy.
     ///
     /// # Panics
     /// If a copy of the subset does not exist.
@@ -149,8 +151,9 @@ impl LabelCopies {
         self.items_of(subset).windows(2).filter(|pair| pair[0] == pair[1]).count()
     }
 
-    /// Pr(i ∈ S) of every item, as the sum over its copies, since at most one of them is chosen (under every law but
-    /// [`IndependentKDpps`](crate::IndependentKDpps)).
+    /// Pr(i ∈ S) of every item: the sum over its copies, since at most one copy is chosen.
+    ///
+    /// [`IndependentKDpps`](crate::IndependentKDpps) is the exception, as it may choose several.
     ///
     /// # Panics
     /// If there are fewer probabilities than copies.

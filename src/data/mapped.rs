@@ -1,4 +1,4 @@
-//! Memory-mapped slices, with the unsafe code that they need.
+//! Memory-mapped slices, and the unsafe code that they need.
 
 use std::{fs::File, io, marker::PhantomData, sync::Arc};
 
@@ -24,9 +24,9 @@ impl<T> Clone for Mapped<T> {
 /// Maps a file for reading.
 #[expect(unsafe_code, reason = "memory-mapping a file is unsafe by nature")]
 pub(crate) fn map_file(file: &File) -> io::Result<Arc<Mmap>> {
-    // SAFETY: the map is private to this crate and only ever read. The documentation of
-    // `Features::open_npy` requires that the file is not truncated or rewritten while it is mapped,
-    // as for every memory-mapped reader: the operating system offers no way to enforce it.
+    // SAFETY: the map is private to this crate and only ever read. The documentation of `Features::open_npy` requires
+    // that the file is not truncated or rewritten while it is mapped. Every memory-mapped reader has this
+    // requirement: the operating system offers no way to enforce it.
     Ok(Arc::new(unsafe { Mmap::map(file) }?))
 }
 

@@ -54,19 +54,19 @@ pub use values::{Scalar, Storage};
 pub(crate) use weights::{LARGEST_LOG, check_finite, check_log_quality, log_quality_of_scores};
 pub(crate) use wide::{compress_if_wide, compression_rounding};
 
-/// Checks that features, partition and quota have the same items and parts.
+/// Checks that the features, partition and quota agree on items and parts.
 pub(crate) fn check_labels(features: &Features, partition: &Partition, quota: &Quota) -> Result<()> {
     check_partition(features, partition)?;
     quota.check(partition)
 }
 
-/// Checks that features and partition have the same number of items.
+/// Checks that the features and partition have the same number of items.
 pub(crate) fn check_partition(features: &Features, partition: &Partition) -> Result<()> {
     let (items, labels) = (features.items(), partition.items());
     if items == labels { Ok(()) } else { Err(Error::LabelCount { items, labels }) }
 }
 
-/// The common kind of labels that read alike: whether they are text, if that is known.
+/// The common kind of two labels with the same text: whether they are text, if that is known.
 ///
 /// # Errors
 /// [`StreamProblem::MixedLabels`].

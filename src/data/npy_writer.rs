@@ -1,4 +1,4 @@
-//! Matrices written to .npy files, piece by piece.
+//! Writes matrices to .npy files, piece by piece.
 
 use std::{
     fs::{self, File},
@@ -13,7 +13,8 @@ use crate::{Error, Result};
 /// Takes the next values.
 pub(crate) type Sink<'w> = dyn FnMut(&[f32]) -> Result<()> + 'w;
 
-/// Writes a matrix of f32 whose values `content` passes on in row-major order. The file takes its name when it is whole.
+/// Writes a matrix of f32 whose values `content` passes to the sink in row-major order. The file gets its final name
+/// only when it is complete.
 pub(crate) fn write_npy<T>(
     path: &Path,
     (rows, columns): (usize, usize),
@@ -34,7 +35,7 @@ pub(crate) fn write_npy<T>(
     };
     let found = written();
     if found.is_err() {
-        // What is left of it is of no use; the error that matters is the first.
+        // The incomplete file is useless. The first error is the one that matters.
         let _ = fs::remove_file(&unfinished);
     }
     found

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{Error, Result};
 
-/// Every item belongs to exactly one of p parts; parts are ordered by label. Cloning is cheap.
+/// A division of the items into p disjoint parts, ordered by label. Cloning is cheap.
 ///
 /// # Shapes
 /// One label per item. Memory: 8 bytes per item.
@@ -30,31 +30,31 @@ pub struct Partition {
 #[derive(Debug, PartialEq, Eq)]
 struct Grouped {
     part_of: Vec<u32>,
-    /// Items grouped by part, ascending inside a part; part l is `offsets[l]..offsets[l + 1]`.
+    /// The items grouped by part, ascending within each part; part l is `offsets[l]..offsets[l + 1]`.
     members: Vec<u32>,
     offsets: Vec<usize>,
 }
 
 impl Partition {
-    /// Groups items by label, in the labels' own order.
+    /// Groups items by label, in the order of the labels.
     ///
     /// # Cost
     /// O(m log p).
     ///
     /// # Errors
-    /// - [`Error::Empty`] without labels;
+    /// - [`Error::Empty`] if there are no labels;
     /// - [`Error::TooManyItems`] above 2³²−1 items.
     pub fn from_labels<L: Ord + Display>(labels: &[L]) -> Result<Self> {
         Self::of(labels)
     }
 
-    /// As [`from_labels`](Partition::from_labels), from an iterator; keeps one copy of each distinct label.
+    /// Groups items like [`from_labels`](Partition::from_labels), from an iterator. Keeps one copy of each label.
     ///
     /// # Errors
-    /// Those of [`from_labels`](Partition::from_labels).
+    /// The errors of [`from_labels`](Partition::from_labels).
     pub fn of<L: Ord + Display>(labels: impl IntoIterator<Item = L>) -> Result<Self> {
         let labels = labels.into_iter();
-        // Too many are refused before they are looked at, where they can be counted.
+        // If the iterator knows its length, too many labels are rejected before any is read.
         check_item_count(labels.size_hint().0)?;
         let mut first_seen = BTreeMap::new();
         let mut part_of = Vec::with_capacity(labels.size_hint().0);
@@ -79,8 +79,8 @@ impl Partition {
     /// O(m + p log p).
     ///
     /// # Errors
-    /// - [`Error::OverlappingParts`] for an item in two parts;
-    /// - [`Error::ItemWithoutPart`] for an item in none;
+    /// - [`Error::OverlappingParts`] if an item is in two parts;
+    /// - [`Error::ItemWithoutPart`] if an item is in no part;
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedPart`], [`Error::Empty`], [`Error::TooManyItems`].
     pub fn from_sets<N: Into<String>, S: AsRef<[usize]>>(
         items: usize,
@@ -92,7 +92,8 @@ impl Partition {
         }
         check_item_count(items)?;
         let parts: Vec<(N, S)> = parts.into_iter().collect();
-        // One of the first items is in no part if parts have fewer than there are: a number takes no memory then.
+        // If the parts list fewer items than there are, one of the first `listed + 1` items is in no part. So memory
+        // depends on the lists, not on `items`.
         let listed: usize = parts.iter().map(|(_, members)| members.as_ref().len()).sum();
         let (mut names, mut known_names) = (Vec::<String>::new(), BTreeSet::new());
         let mut part_of = vec![NONE; items.min(listed + 1)];
@@ -152,7 +153,7 @@ impl Partition {
         self.names.len()
     }
 
-    /// Label of each part, as text.
+    /// The label of each part, as text.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
@@ -162,7 +163,7 @@ impl Partition {
         Arc::clone(&self.names)
     }
 
-    /// Part of an item.
+    /// The part of an item.
     ///
     /// # Panics
     /// If there is no such item.
@@ -176,7 +177,7 @@ impl Partition {
         &self.items.part_of
     }
 
-    /// Items of a part, ascending.
+    /// The items of a part, ascending.
     ///
     /// # Panics
     /// If there is no such part.
@@ -195,7 +196,7 @@ impl Partition {
     }
 }
 
-/// The library indexes items with 32 bits.
+/// Checks that 32 bits can index the items.
 pub(crate) fn check_item_count(items: usize) -> Result<()> {
     let limit = u32::MAX as usize;
     if items > limit { Err(Error::TooManyItems { items, limit }) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! The number of items of each part, and in all.
+//! The allowed number of items of each part, and in total.
 
 use std::{
     ops::{RangeFrom, RangeFull, RangeInclusive, RangeToInclusive},
@@ -9,7 +9,7 @@ use crate::{Error, Partition, Result};
 
 /// The number of items of one part: a count, or a range with both ends included.
 ///
-/// Made from `2`, `1..=3`, `..=3`, `1..` and `..`.
+/// It is made from `2`, `1..=3`, `..=3`, `1..` or `..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountRange {
     pub(super) low: usize,
@@ -58,9 +58,9 @@ impl From<&RangeInclusive<usize>> for CountRange {
     }
 }
 
-/// Between lo_l and hi_l items of part l, both included, and k in total if that is fixed.
+/// Between lo_l and hi_l items of part l, both included, and k items in total if the total is fixed.
 ///
-/// Exact counts κ = (κ_1 … κ_p) are ranges of one count each, and fix the total k = Σκ_l.
+/// Exact counts κ = (κ_1 … κ_p) are ranges of one count each. They fix the total k = Σκ_l.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -76,20 +76,22 @@ impl From<&RangeInclusive<usize>> for CountRange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quota {
     pub(super) low: Vec<usize>,
-    /// At most the sizes of the parts.
+    /// At most the size of each part.
     pub(super) high: Vec<usize>,
     /// Set if every count is exact, or by `with_total`.
     pub(super) total: Option<usize>,
-    /// Names of the parts it was made for.
+    /// The names of the parts that the quota was made for.
     pub(super) parts: Arc<[String]>,
 }
 
 impl Quota {
-    /// One count or range per part, in the order of [`Partition::names`]. A range may end above the size of its part.
+    /// Takes one count or range per part, in the order of [`Partition::names`].
+    ///
+    /// A range may end above the size of its part.
     ///
     /// # Errors
-    /// - [`Error::QuotaLength`] for the wrong number of entries;
-    /// - [`Error::EmptyRange`] for a range that begins above its end;
+    /// - [`Error::QuotaLength`] if the number of entries is wrong;
+    /// - [`Error::EmptyRange`] if a range begins above its end;
     /// - [`Error::QuotaAbovePartSize`] if a part has too few items;
     /// - [`Error::Nothing`] if no item may be chosen.
     pub fn new<C: Into<CountRange>>(
@@ -101,7 +103,7 @@ impl Quota {
         Self::over(partition.shared_names(), &sizes, &counts)
     }
 
-    /// For parts with these names and sizes.
+    /// The quota for parts with these names and sizes.
     fn over(parts: Arc<[String]>, sizes: &[usize], counts: &[CountRange]) -> Result<Self> {
         if counts.len() != parts.len() {
             return Err(Error::QuotaLength { parts: parts.to_vec(), entries: counts.len() });
@@ -119,7 +121,7 @@ impl Quota {
         Self::of_ranges(low, high, parts)
     }
 
-    /// Takes ranges that are none of them empty.
+    /// Takes nonempty ranges.
     pub(super) fn of_ranges(low: Vec<usize>, high: Vec<usize>, parts: Arc<[String]>) -> Result<Self> {
         if high.iter().all(|&high| high == 0) {
             return Err(Error::Nothing { what: "the whole quota" });
@@ -128,12 +130,12 @@ impl Quota {
         Ok(Self { low, high, total, parts })
     }
 
-    /// Entries by part name; parts that are not named get no items.
+    /// Takes entries by part name; parts that are not named get no items.
     ///
     /// # Errors
-    /// - [`Error::UnknownPart`] for a name that no label has;
-    /// - [`Error::RepeatedPart`] for a name given twice;
-    /// - those of [`Quota::new`].
+    /// - [`Error::UnknownPart`] if no part has a given name;
+    /// - [`Error::RepeatedPart`] if a name is given twice;
+    /// - the errors of [`Quota::new`].
     pub fn named<N: AsRef<str>, C: Into<CountRange>>(
         partition: &Partition,
         counts: impl IntoIterator<Item = (N, C)>,
@@ -142,7 +144,7 @@ impl Quota {
         Self::named_over(partition.shared_names(), &sizes, counts)
     }
 
-    /// The same for parts with these names and sizes.
+    /// [`named`](Self::named) for parts with these names and sizes.
     pub(crate) fn named_over<N: AsRef<str>, C: Into<CountRange>>(
         parts: Arc<[String]>,
         sizes: &[usize],
@@ -166,7 +168,7 @@ impl Quota {
     /// The same count or range for every part.
     ///
     /// # Errors
-    /// Those of [`Quota::new`].
+    /// The errors of [`Quota::new`].
     pub fn each(partition: &Partition, count: impl Into<CountRange>) -> Result<Self> {
         Self::new(partition, vec![count.into(); partition.parts()])
     }
@@ -183,25 +185,25 @@ impl Quota {
         Ok(Self { total: Some(total), ..self })
     }
 
-    /// The least count of every part.
+    /// The smallest count of every part.
     #[must_use]
     pub fn low(&self) -> &[usize] {
         &self.low
     }
 
-    /// The largest count of every part, at most its size.
+    /// The largest count of every part, at most the size of the part.
     #[must_use]
     pub fn high(&self) -> &[usize] {
         &self.high
     }
 
-    /// κ, if every range has a single count.
+    /// κ, if every range is a single count.
     #[must_use]
     pub fn exact_counts(&self) -> Option<&[usize]> {
         (self.low == self.high).then_some(&self.low)
     }
 
-    /// k, if it is fixed: by [`with_total`](Quota::with_total), or as the sum of exact counts.
+    /// k, if it is fixed by [`with_total`](Quota::with_total) or by exact counts.
     #[must_use]
     pub fn total(&self) -> Option<usize> {
         self.total
@@ -216,7 +218,7 @@ impl Quota {
             && self.total.is_none_or(|total| counts.iter().sum::<usize>() == total)
     }
 
-    /// Checks that the quota was made for this partition, or one with the same part names and large enough parts.
+    /// Checks that the quota was made for this partition, or for one with the same part names and large enough parts.
     ///
     /// # Errors
     /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the parts differ;
@@ -237,7 +239,7 @@ impl Quota {
     }
 }
 
-/// Refuses a range that begins above its end.
+/// Rejects a range that begins above its end.
 pub(super) fn check_range(CountRange { low, high }: CountRange, part: impl Fn() -> String) -> Result<()> {
     if low > high { Err(Error::EmptyRange { part: part(), low, high }) } else { Ok(()) }
 }

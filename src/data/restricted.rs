@@ -1,10 +1,10 @@
-//! Some of the items, as a ground set of their own.
+//! Some of the items as a new ground set.
 
 use super::{CountRange, Features, Partition, Quota, values::with_rows};
 use crate::{Error, Result};
 
 impl Features {
-    /// The rows of some items, copied in this order, with their weights.
+    /// The rows of these items, copied in this order, with their weights.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -15,7 +15,7 @@ impl Features {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Empty`] without items; [`Error::ItemOutOfRange`].
+    /// [`Error::Empty`] if there are no items; [`Error::ItemOutOfRange`].
     pub fn restricted_to(&self, items: &[usize]) -> Result<Features> {
         check(items, self.items())?;
         let rows: Result<Features> = with_rows!(self.values(), rows => {
@@ -27,10 +27,10 @@ impl Features {
 }
 
 impl Partition {
-    /// The parts of some items, in this order: of the same names, some of which may be empty.
+    /// The parts of these items, in this order. The part names stay the same, and some parts may be empty.
     ///
     /// # Errors
-    /// [`Error::Empty`] without items; [`Error::ItemOutOfRange`].
+    /// [`Error::Empty`] if there are no items; [`Error::ItemOutOfRange`].
     pub fn restricted_to(&self, items: &[usize]) -> Result<Self> {
         check(items, self.items())?;
         let parts = items.iter().map(|&item| self.part_of_items()[item]).collect();
@@ -39,12 +39,14 @@ impl Partition {
 }
 
 impl Quota {
-    /// The same ranges and total for other items in parts of the same names. Ranges end at the sizes of their parts.
+    /// The same ranges and total for other items in parts with the same names.
+    ///
+    /// Ranges end at the sizes of the new parts.
     ///
     /// # Errors
-    /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] for other names;
+    /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the names differ;
     /// - [`Error::QuotaAbovePartSize`], [`Error::TotalOutsideRanges`] if there are too few items;
-    /// - [`Error::Nothing`] if all parts that may have items are empty.
+    /// - [`Error::Nothing`] if every part that may have items is empty.
     pub fn fitted_to(&self, partition: &Partition) -> Result<Self> {
         self.check(partition)?;
         let ranges = self.low().iter().zip(self.high()).map(|(&low, &high)| CountRange::from(low..=high));

@@ -1,29 +1,28 @@
-//! K + δI by features of its own.
+//! K + δI as explicit features.
 
 use super::{Features, Kernel};
 use crate::{Error, Result, error::WeightProblem, linalg::kernels::dot};
 
 impl Features {
-    /// Features of K + δI: every row gets a coordinate of its own, √δ. The rank is m, so that sets may have any number of
-    /// items.
+    /// Features of K + δI: every row gets an additional coordinate √δ. The rank is then m, so sets may have any size.
     ///
     /// ```text
     /// A' = [q A, √δ I],   det (K + δI)_S = Σ_{T⊆S} δ^{|S∖T|} det K_T
     /// ```
     ///
-    /// Weights that rows have already are applied before δ is added, and weights set afterwards scale both: unit rows
-    /// first, then the ridge, then scores. The factor of a [`Kernel`] becomes that of its kernel with δ added to the
-    /// diagonal.
+    /// Existing weights are applied before δ is added, and weights set afterwards scale both: set unit rows first,
+    /// then the ridge, then scores. For the factor of a [`Kernel`], the result is the factor of that kernel with δ
+    /// added to its diagonal.
     ///
-    /// For more than a few thousand items, take [`RidgeDpp`](crate::RidgeDpp), which needs no such features, or a
+    /// For more than a few thousand items, use [`RidgeDpp`](crate::RidgeDpp), which needs no such features, or a
     /// [`KernelModel`](crate::map::KernelModel) with a [`Ridge`](crate::similarity::Ridge).
     ///
     /// # Cost
-    /// Memory: 8m(m + n) bytes. Laws take O(m³).
+    /// Memory: 8m(m + n) bytes. Models built on the result take O(m³).
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a δ that is not a positive number; [`WeightProblem::Spread`] if weighted rows are beyond
-    /// the range of f64; for the factor of a kernel, those of [`Kernel::from_dense`].
+    /// [`Error::NotPositive`] if δ is not a positive number; [`WeightProblem::Spread`] if weighted rows are beyond
+    /// the range of f64; for the factor of a kernel, also the errors of [`Kernel::from_dense`].
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -57,7 +56,8 @@ impl Features {
 }
 
 impl Features {
-    /// A small ridge: the largest power of ten up to a hundredth of the mean squared length of the first thousand rows.
+    /// A small ridge: the largest power of ten that is at most a hundredth of the mean squared length of the first
+    /// thousand rows.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -69,7 +69,7 @@ impl Features {
     #[must_use]
     pub fn suggested_ridge(&self) -> f64 {
         const FIRST: usize = 1000;
-        /// Unit rows may be a little shorter.
+        /// An allowance for unit rows that rounding has made slightly shorter.
         const ROUNDING: f64 = 1e-6;
         let (rows, mut row) = (self.items().min(FIRST), vec![0.0; self.dims()]);
         let square = |item| {
@@ -77,13 +77,13 @@ impl Features {
             dot(&row, &row)
         };
         let hundredth = 0.01 * (0..rows).map(square).sum::<f64>() / rows as f64;
-        // False for NaN, and what overflows.
+        // False for NaN and after overflow.
         let is_usable = hundredth > 0.0 && hundredth.is_finite();
         if is_usable { 10_f64.powf((hundredth.log10() + ROUNDING).floor()) } else { 0.01 }
     }
 }
 
-/// Refuses a δ that is not a positive number.
+/// Rejects a δ that is not a positive number.
 pub(crate) fn check_ridge(delta: f64) -> Result<()> {
     // False for NaN.
     if delta > 0.0 && delta.is_finite() {

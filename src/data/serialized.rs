@@ -1,4 +1,4 @@
-//! Partitions, quotas and subsets through serde. What is read is checked as by their constructors.
+//! Partitions, quotas and subsets through serde. Deserialised values pass the same checks as in the constructors.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use super::{CountRange, Partition, Quota, Subset, partition::check_item_count, quota::check_range};
 use crate::Error;
 
-/// The most items there can be.
+/// The largest number of items.
 const MOST: usize = u32::MAX as usize;
 
 #[derive(Serialize, Deserialize)]
@@ -20,7 +20,7 @@ struct RangeForm {
 #[derive(Serialize, Deserialize)]
 struct PartitionForm<'a> {
     names: Cow<'a, [String]>,
-    /// Of every item.
+    /// The part of every item.
     part_of: Cow<'a, [u32]>,
 }
 
@@ -32,7 +32,7 @@ struct QuotaForm<'a> {
     total: Option<usize>,
 }
 
-/// As `{"low": 1, "high": 3}`; `"high"` is null if there is no limit.
+/// Serialised as `{"low": 1, "high": 3}`; `"high"` is null if there is no limit.
 impl Serialize for CountRange {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { low, high } = *self;
@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for CountRange {
     }
 }
 
-/// As `{"names": ["dark", "light"], "part_of": [1, 0, 1]}`.
+/// Serialised as `{"names": ["dark", "light"], "part_of": [1, 0, 1]}`.
 impl Serialize for Partition {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         PartitionForm { names: self.names().into(), part_of: self.part_of_items().into() }
@@ -85,7 +85,7 @@ fn check_names(names: &[String]) -> Result<(), Error> {
     }
 }
 
-/// As `{"parts": ["dark", "light"], "low": [1, 0], "high": [1, 2], "total": null}`.
+/// Serialised as `{"parts": ["dark", "light"], "low": [1, 0], "high": [1, 2], "total": null}`.
 impl Serialize for Quota {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { low, high, total, parts } = self;
@@ -118,7 +118,7 @@ fn quota(QuotaForm { parts, low, high, total }: QuotaForm<'_>) -> Result<Quota, 
     }
 }
 
-/// As a list of items.
+/// Serialised as a list of items.
 impl Serialize for Subset {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.as_slice().serialize(serializer)

@@ -1,8 +1,8 @@
-//! Values in buffers of others, which are kept alive.
+//! Values in buffers of other owners, which are kept alive.
 
 use std::{fmt, sync::Arc};
 
-/// A buffer that somebody else made.
+/// A buffer of another owner.
 #[derive(Clone)]
 pub(super) struct Shared<T>(Arc<dyn AsRef<[T]> + Send + Sync>);
 

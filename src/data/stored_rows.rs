@@ -12,12 +12,12 @@ use crate::parallel::map_ordered;
 pub struct StoredRows<T: Scalar> {
     dims: usize,
     shards: Arc<[Storage<T>]>,
-    /// The first row of every shard.
+    /// The index of the first row of every shard.
     starts: Arc<[usize]>,
 }
 
 impl<T: Scalar> StoredRows<T> {
-    /// Shards that hold whole rows.
+    /// Takes shards that hold whole rows.
     pub(crate) fn new(dims: usize, shards: Vec<Storage<T>>) -> Self {
         let rows = |shard: &Storage<T>| shard.as_slice().len() / dims;
         let starts = shards.iter().scan(0, |next, shard| {
@@ -34,7 +34,7 @@ impl<T: Scalar> StoredRows<T> {
         Self::new(dims, all.iter().flat_map(|rows| rows.shards.iter().cloned()).collect())
     }
 
-    /// The shard of a row, and the row's offset in it.
+    /// The shard of a row, and the offset of the row in it.
     #[inline]
     fn place(&self, item: usize) -> (&[T], usize) {
         match &*self.shards {
@@ -60,17 +60,17 @@ impl<T: Scalar> StoredRows<T> {
         &shard[start..]
     }
 
-    /// Prefetches a row into the cache of the CPU.
+    /// Prefetches a row into the CPU cache.
     #[inline]
     pub(crate) fn prefetch(&self, item: usize) {
         let (shard, start) = self.place(item);
-        // Rows need not begin at a cache line, so the last value may be on one more.
+        // Rows need not start at a cache line, so the last value may be on an extra line.
         for offset in (0..self.dims).step_by(64 / size_of::<T>()).chain([self.dims - 1]) {
             prefetch_index(shard, start + offset);
         }
     }
 
-    /// Bytes held in memory, and in memory-mapped files.
+    /// The bytes held in memory, and the bytes in memory-mapped files.
     pub(crate) fn footprint(&self) -> (u64, u64) {
         self.shards.iter().fold((0, 0), |(held, mapped), shard| {
             let bytes = size_of_val(shard.as_slice()) as u64;
@@ -78,13 +78,14 @@ impl<T: Scalar> StoredRows<T> {
         })
     }
 
-    /// Name of the type.
+    /// The name of the type.
     #[expect(clippy::unused_self, reason = "known by its values")]
     pub(crate) fn scalar(&self) -> &'static str {
         T::NAME
     }
 
-    /// Largest |value|, or the row and column of the first value that is not finite. One pass without branches.
+    /// The largest |value|, or the row and column of the first value that is not finite. It takes one pass without
+    /// branches.
     pub(crate) fn largest_magnitude(&self) -> Result<f64, (usize, usize)> {
         const CHUNK: usize = 1 << 18;
         let mut largest: f64 = 0.0;

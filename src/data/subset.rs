@@ -17,11 +17,11 @@ use crate::{Error, Partition, Result};
 pub struct Subset(Box<[usize]>);
 
 impl Subset {
-    /// Sorts and checks indices of a ground set of `items` items.
+    /// Sorts and checks indices into a ground set of `items` items.
     ///
     /// # Errors
-    /// - [`Error::ItemOutOfRange`] for an index of `items` or more;
-    /// - [`Error::RepeatedItem`] for an item named twice.
+    /// - [`Error::ItemOutOfRange`] if an index is `items` or more;
+    /// - [`Error::RepeatedItem`] if an item is repeated.
     pub fn new(mut chosen: Vec<usize>, items: usize) -> Result<Self> {
         chosen.sort_unstable();
         if let Some(&item) = chosen.last().filter(|&&item| item >= items) {
@@ -33,7 +33,7 @@ impl Subset {
         Ok(Self(chosen.into()))
     }
 
-    /// From distinct items in any order.
+    /// Takes distinct items in any order.
     pub(crate) fn from_distinct(mut chosen: Vec<u32>) -> Self {
         chosen.sort_unstable();
         debug_assert!(chosen.windows(2).all(|pair| pair[0] < pair[1]), "an item was chosen twice");
@@ -57,13 +57,13 @@ impl Subset {
         self.0.len()
     }
 
-    /// Whether the subset is empty, as draws of a plain DPP may be.
+    /// Whether the subset is empty; a draw from a plain DPP may be.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether `item` was chosen.
+    /// Whether the subset contains `item`.
     #[must_use]
     pub fn contains(&self, item: usize) -> bool {
         self.0.binary_search(&item).is_ok()
@@ -72,7 +72,7 @@ impl Subset {
     /// The number of items of each part.
     ///
     /// # Panics
-    /// If the partition has fewer items than the subset's largest index needs.
+    /// If the partition has too few items for the largest index of the subset.
     #[must_use]
     pub fn part_counts(&self, partition: &Partition) -> Vec<usize> {
         let mut counts = vec![0; partition.parts()];

@@ -12,8 +12,9 @@ pub(super) mod sealed {
     impl Sealed for f64 {}
 }
 
-/// The element types that [`Features`](crate::Features) stores: f32, f64 and, with .npy files, `half::f16`. Arithmetic
-/// is f64 for all.
+/// The element types that [`Features`](crate::Features) stores: f32, f64 and, with .npy files, `half::f16`.
+///
+/// Arithmetic is in f64 for all of them.
 pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std::fmt::Debug {
     #[doc(hidden)]
     const NAME: &'static str;
@@ -24,7 +25,7 @@ pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std
     fn wide(self) -> f64;
     #[doc(hidden)]
     fn is_finite(self) -> bool;
-    /// Largest |value|; `None` if a value is not finite.
+    /// The largest |value|; `None` if a value is not finite.
     #[doc(hidden)]
     fn largest_magnitude(values: &[Self]) -> Option<f64>;
     /// Writes a scaled row in f32; returns its squared length.
@@ -35,7 +36,7 @@ pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std
         out.iter_mut().zip(row).for_each(|(narrow, &value)| *narrow = (value.wide() * scale) as f32);
         sum_of_squares(&out[..row.len()])
     }
-    /// A row in f64: the stored row, or converted into the buffer.
+    /// A row in f64: the stored row itself, or a copy converted into the buffer.
     #[doc(hidden)]
     #[inline]
     fn widen<'r>(row: &'r [Self], buffer: &'r mut [f64]) -> &'r [f64] {
@@ -44,8 +45,8 @@ pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std
     }
 }
 
-/// What `of` makes of all lanes, half of them and the other half at a time: one after another, each would wait for the
-/// last.
+/// Combines all lanes with `of`, one half with the other at each step. A sequential fold would make each operation
+/// wait for the previous one.
 #[inline]
 pub(crate) fn fold_lanes<T: Copy, const LANES: usize>(mut lanes: [T; LANES], of: impl Fn(T, T) -> T) -> T {
     const { assert!(LANES.is_power_of_two()) };
@@ -122,8 +123,10 @@ scalar!(
     }
 );
 
-/// A buffer of values. A `Vec` is taken as it is, an `Arc<[T]>` or the buffer of another owner ([`shared`](Storage::shared)) is
-/// shared, slices and arrays are copied.
+/// A buffer of values.
+///
+/// A `Vec` is taken over. An `Arc<[T]>`, or a buffer of another owner ([`shared`](Storage::shared)), is shared.
+/// Slices and arrays are copied.
 #[derive(Clone, Debug)]
 pub struct Storage<T: Scalar>(Inner<T>);
 
@@ -136,8 +139,9 @@ enum Inner<T: Scalar> {
 }
 
 impl<T: Scalar> Storage<T> {
-    /// Values in the buffer of another owner, which is kept as long as features of them are: an array of another library,
-    /// a memory-mapped file. Nothing is copied.
+    /// Values in the buffer of another owner, such as an array of another library or a memory-mapped file.
+    ///
+    /// Nothing is copied, and the owner is kept alive as long as any features use the buffer.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -216,7 +220,7 @@ impl<T: Scalar> From<Mapped<T>> for Storage<T> {
     }
 }
 
-/// Rows of any precision.
+/// Rows of values of any supported type.
 #[derive(Clone, Debug)]
 pub enum Values {
     #[doc(hidden)]
@@ -250,7 +254,7 @@ impl Values {
     }
 }
 
-/// Runs a body for any precision, with `$rows` bound to the [`StoredRows`].
+/// Runs a body for rows of any type, with `$rows` bound to the [`StoredRows`].
 macro_rules! with_rows {
     ($values:expr, $rows:ident => $body:expr) => {
         match $values {

@@ -1,4 +1,4 @@
-//! Positive weights of rows: quality, and the reciprocal lengths that make a dot product a cosine.
+//! Positive row weights: quality, and the reciprocal lengths that turn dot products into cosines.
 
 use std::sync::Arc;
 
@@ -14,37 +14,40 @@ pub(crate) struct Weights {
     factors: Arc<[f64]>,
     /// The largest |entry| of a weighted row, or an upper bound within a factor of [`SPREAD`] of it.
     largest: f64,
-    /// Whether no weighted row is beyond the range of f64.
+    /// Whether all weighted rows are within the range of f64.
     fits: bool,
 }
 
-/// The largest |ln q_i|: adding the length of a row to it loses no more than 10⁻⁶.
+/// The largest |ln q_i|. Adding the log-length of a row to it loses no more than 10⁻⁶.
 pub(crate) const LARGEST_LOG: f64 = 4_294_967_296.0;
-/// Weights within this factor of each other need no pass over the rows to find the longest.
+/// If all weights are within this factor of each other, no pass over the rows is needed to find the longest.
 const SPREAD: f64 = 1e80;
 
 impl Features {
-    /// These features with row i multiplied by q_i = e^`log_quality[i]`, besides weights that it has already: the quality
-    /// of items beside their diversity.
+    /// These features with row i multiplied by q_i = e^`log_quality[i]`, to weigh the quality of items against their
+    /// diversity.
+    ///
+    /// Weights that rows already have are kept and multiplied.
     ///
     /// ```text
     /// K_ij = q_i ⟨a_i, a_j⟩ q_j,   ln det K_S = ln det(A_S A_Sᵀ) + 2 Σ_{i∈S} ln q_i
     /// ```
     ///
-    /// Rows stay where they are: the weight is applied when a row is read. All models, solvers and engines take weighted
-    /// features. Under exact counts a factor common to a part does not change the law; under ranges, and for sets of any
-    /// size, it does.
+    /// Rows are not copied: the weight is applied when a row is read. All models, solvers and engines accept weighted
+    /// features. Under exact counts, a factor common to a part does not change the law; it does under ranges, and for
+    /// sets of any size.
     ///
     /// # Cost
-    /// Memory: 16m bytes. Weights of more than 80 decades take a pass over the rows.
+    /// Memory: 16m bytes. Weights that span more than 80 decades take a pass over the rows.
     ///
     /// # Numerics
-    /// Weights may be as large as |ln q_i| = 2³², where rounding costs the seventh digit of a probability. Where they span
-    /// more decades than f64 has, models narrow the gaps between them in a way that changes no probability by more than
-    /// e^−40. With more such gaps than f64 has room for, models refuse them with [`WeightProblem::Spread`].
+    /// Weights may be as large as |ln q_i| = 2³², where rounding affects the seventh digit of a probability. If
+    /// weights span more decades than f64 has, models narrow the gaps between them without changing any probability
+    /// by more than e^−40. If there are more such gaps than f64 has room for, models return
+    /// [`WeightProblem::Spread`].
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of values than m; [`WeightProblem::NotFinite`]; [`WeightProblem::TooLarge`].
+    /// [`Error::Shape`] if the number of values is not m; [`WeightProblem::NotFinite`]; [`WeightProblem::TooLarge`].
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -74,20 +77,20 @@ impl Features {
         self.reweighted(logs)
     }
 
-    /// These features for a trade of scores against diversity.
+    /// These features with weights that trade scores against diversity.
     ///
     /// ```text
     /// maximise (1 − d) Σ_{i∈S} r_i + d ln det(A_S A_Sᵀ):   q_i = e^(r_i (1 − d) / (2d))
     /// ```
     ///
-    /// for scores r_i and a diversity d in (0, 1]: with d = 1 scores do not count, and towards 0 they alone decide. The
-    /// objective of a set is d times its ln det K_S.
+    /// Here r_i are the scores and d is the diversity, in (0, 1]. With d = 1 scores have no effect; as d approaches
+    /// 0, they alone decide. The objective of a set is d times its ln det K_S.
     ///
     /// # Cost
-    /// That of [`with_log_quality`](Features::with_log_quality).
+    /// The cost of [`with_log_quality`](Features::with_log_quality).
     ///
     /// # Errors
-    /// [`WeightProblem::Diversity`], and those of [`with_log_quality`](Features::with_log_quality).
+    /// [`WeightProblem::Diversity`], and the errors of [`with_log_quality`](Features::with_log_quality).
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -106,10 +109,11 @@ impl Features {
     }
 
     /// These features with every row divided by its length: K_ij becomes the cosine of the angle between a_i and a_j.
-    /// Weights set before are replaced, since they do not change directions.
+    ///
+    /// Weights set before are discarded, since they do not change directions.
     ///
     /// # Cost
-    /// A pass over the rows. Memory: 16m bytes.
+    /// One pass over the rows. Memory: 16m bytes.
     ///
     /// # Errors
     /// [`WeightProblem::ZeroRow`] for the first row of zeros.
@@ -131,7 +135,7 @@ impl Features {
         self.reweighted(logs)
     }
 
-    /// These features, with the weights of items listed for them in other features.
+    /// These features, with the weights that other features have for the listed items.
     pub(crate) fn weighted_as(self, other: &Features, items: impl Iterator<Item = usize>) -> Result<Self> {
         let Some(weights) = &other.weights else { return Ok(self) };
         self.reweighted(items.map(|item| weights.log(item)).collect())
@@ -149,7 +153,7 @@ impl Features {
         Ok(Weights { logs: logs.into(), factors, largest, fits })
     }
 
-    /// The largest |entry| of a row times its factor, and whether no row over- or underflows.
+    /// The largest |entry| of a row times its factor, and whether no row overflows or underflows.
     fn largest_weighted(&self, factors: &[f64]) -> (f64, bool) {
         const CHUNK: usize = 1 << 12;
         let chunks: Vec<&[f64]> = factors.chunks(CHUNK).collect();
@@ -166,7 +170,7 @@ impl Features {
         map_ordered(chunks.len(), of_chunk).into_iter().fold((0.0, true), merged)
     }
 
-    /// The same values with weights of these logarithms instead.
+    /// The same values with weights replaced by these, given as logarithms.
     pub(crate) fn reweighted(&self, logs: Vec<f64>) -> Result<Self> {
         Ok(self.with_weights(Some(self.checked(logs)?)))
     }
@@ -176,18 +180,18 @@ impl Features {
         (0..self.items()).map(|item| self.log_weight(item)).collect()
     }
 
-    /// Whether no weighted row is beyond the range of f64.
+    /// Whether all weighted rows are within the range of f64.
     pub(crate) fn weights_fit(&self) -> bool {
         self.weights.as_ref().is_none_or(|weights| weights.fits)
     }
 
-    /// q_i, 1 without weights.
+    /// q_i; 1 without weights.
     #[inline]
     pub(crate) fn weight(&self, item: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights.factor(item))
     }
 
-    /// ln q_i, 0 without weights.
+    /// ln q_i; 0 without weights.
     pub(crate) fn log_weight(&self, item: usize) -> f64 {
         self.weights.as_ref().map_or(0.0, |weights| weights.log(item))
     }
@@ -198,7 +202,7 @@ impl Features {
     }
 }
 
-/// ln q_i = r_i (1 − d) / (2d) of scores r_i and a diversity d.
+/// ln q_i = r_i (1 − d) / (2d) for scores r_i and a diversity d.
 pub(crate) fn log_quality_of_scores(scores: &[f64], diversity: f64) -> Result<Vec<f64>> {
     // False for NaN.
     if !(diversity > 0.0 && diversity <= 1.0) {
@@ -209,7 +213,7 @@ pub(crate) fn log_quality_of_scores(scores: &[f64], diversity: f64) -> Result<Ve
     Ok(scores.iter().map(|score| score * factor).collect())
 }
 
-/// Refuses scores, or logarithms of weights, that are NaN or infinite.
+/// Rejects scores or logarithms of weights that are NaN or infinite.
 pub(crate) fn check_finite(scores: &[f64]) -> Result<()> {
     match scores.iter().position(|score| !score.is_finite()) {
         Some(item) => Err(WeightProblem::NotFinite { item, value: scores[item] }.into()),
@@ -217,7 +221,7 @@ pub(crate) fn check_finite(scores: &[f64]) -> Result<()> {
     }
 }
 
-/// Refuses logarithms of weights beside which the lengths of rows are lost.
+/// Rejects logarithms of weights so large that the lengths of rows are lost in rounding.
 pub(crate) fn check_log_quality(logs: &[f64]) -> Result<()> {
     check_finite(logs)?;
     match logs.iter().position(|log| log.abs() > LARGEST_LOG) {
@@ -227,7 +231,7 @@ pub(crate) fn check_log_quality(logs: &[f64]) -> Result<()> {
 }
 
 impl Weights {
-    /// Those of several matrices; `None` if none has any.
+    /// The joined weights of several matrices; `None` if no matrix has any.
     pub(super) fn concatenate(shards: &[Features]) -> Option<Self> {
         shards.iter().any(Features::is_weighted).then(|| {
             let items = || shards.iter().flat_map(|shard| (0..shard.items()).map(move |item| (shard, item)));
@@ -254,7 +258,7 @@ impl Weights {
         self.largest
     }
 
-    /// Bytes held.
+    /// The bytes held.
     pub(super) fn bytes(&self) -> u64 {
         (size_of_val(&*self.logs) + size_of_val(&*self.factors)) as u64
     }

@@ -14,11 +14,12 @@ pub(crate) fn compress_if_wide(features: &Features) -> Result<Features> {
     compress_wide(features)?.weighted_as(features, 0..features.items())
 }
 
-/// How far compressed rows of so many features are from the data's, up to a rotation of all, in units of ε times their
-/// lengths.
+/// A bound on the rounding error of compressed rows with this many features, up to a common rotation, in units of ε
+/// times the rows' lengths.
 ///
-/// A reflection costs a few roundings. Those of a sum are positive as often as negative, so they add up like √n. The
-/// largest errors seen are below half of this, also for rows whose entries have one sign or differ in magnitude.
+/// A reflection costs a few rounding errors. The rounding errors of a sum are positive as often as negative, so they
+/// grow as √n. The largest errors observed are below half of this bound, also for rows whose entries have one sign or
+/// differ in magnitude.
 ///
 /// # Source
 /// Connolly and Higham, *Probabilistic rounding error analysis of Householder QR factorization* (2023).
@@ -26,16 +27,16 @@ pub(crate) fn compression_rounding(dims: usize) -> f64 {
     8.0 + (dims as f64).sqrt()
 }
 
-/// Wide features (n > m) as m×m ones with the same A Aᵀ.
+/// Compresses wide features (n > m) to m×m features with the same A Aᵀ.
 ///
-/// Aᵀ = Q R implies A Aᵀ = Rᵀ R, so A' = Rᵀ. Unlike an eigen-decomposition of A Aᵀ, this does not square the condition
+/// Aᵀ = Q R implies A Aᵀ = Rᵀ R, so A' = Rᵀ. Unlike an eigendecomposition of A Aᵀ, this does not square the condition
 /// number.
 fn compress_wide(features: &Features) -> Result<Features> {
     let (items, dims) = (features.items(), features.dims());
     let mut transposed = Mat::<f64>::zeros(dims, items);
     let mut scales = Vec::with_capacity(items);
     for item in 0..items {
-        // A power of two: nothing is rounded, and no square underflows.
+        // Dividing by a power of two rounds nothing, and then no square underflows.
         let row = linalg::column_mut(transposed.as_mut(), item);
         features.read_stored(item, 1.0, row);
         let scale = linalg::power_of_two_near(row.iter().fold(0.0, |most, x| f64::max(most, x.abs())));
@@ -54,7 +55,7 @@ fn compress_wide(features: &Features) -> Result<Features> {
 mod tests {
     use super::*;
 
-    /// Σ x y in twice the precision: products by fused multiplication, sums with their errors.
+    /// Σ x y in twice the precision: products by fused multiply-add, sums with their errors.
     fn accurate_dot(x: &[f64], y: &[f64]) -> f64 {
         let (mut sum, mut rest) = (0.0_f64, 0.0_f64);
         for (x, y) in x.iter().zip(y) {
@@ -86,13 +87,13 @@ mod tests {
         worst
     }
 
-    /// In (−1, 1), without a pattern.
+    /// A value in (−1, 1), without a pattern.
     fn noise(i: usize, j: usize) -> f64 {
         let x = (12.9898 * i as f64 + 78.233 * j as f64).sin() * 43_758.545_3;
         2.0 * (x - x.floor()) - 1.0
     }
 
-    /// Both rows of a product are off by at most `compression_rounding`.
+    /// Both rows of a product have errors of at most `compression_rounding`.
     #[test]
     fn products_of_rows_stay() {
         for (items, dims) in [(2, 3), (20, 21), (20, 4000), (150, 151), (150, 1000)] {

@@ -1,16 +1,16 @@
-//! What errors have in common.
+//! Categories of errors.
 
 use super::{Error, EstimateProblem};
 
-/// What went wrong, and so what may help.
+/// The category of an error, which suggests a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The input breaks a rule.
     Input,
-    /// The question is well-formed, but no set answers it.
+    /// The request is well-formed, but no set satisfies it.
     Infeasible,
-    /// The answer would cost more than a budget allows.
+    /// The computation would cost more than a budget allows.
     Budget,
     /// Rounding leaves too few digits.
     Numerics,
@@ -23,7 +23,7 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// What went wrong.
+    /// The category of the error.
     ///
     /// ```
     /// use partition_dpp::{Features, KDpp, error::ErrorKind};
@@ -43,7 +43,7 @@ impl Error {
             | Self::QuotaBelowIncluded { .. }
             | Self::TotalOutsideRanges { .. }
             | Self::DependentItems { .. } => ErrorKind::Infeasible,
-            // A question about draws, and no cost of theirs.
+            // The request is at fault here, not the cost of draws.
             Self::Estimate(EstimateProblem::TooFewDraws { .. } | EstimateProblem::Confidence { .. }) => {
                 ErrorKind::Input
             }

@@ -1,4 +1,4 @@
-//! The one error type of the library.
+//! The error type of the library.
 
 mod kind;
 mod problems;
@@ -6,7 +6,7 @@ pub(crate) mod words;
 pub use kind::ErrorKind;
 pub use problems::*;
 
-/// Everything that can go wrong: one variant per rule, with the values that broke it. Positions are 0-based.
+/// Everything that can go wrong: one variant per rule, with the values that break it. Positions are 0-based.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -126,7 +126,7 @@ pub enum Error {
     QuotaAbovePartSize {
         /// Name of the part.
         part: String,
-        /// Items asked for.
+        /// Requested items.
         quota: usize,
         /// Items of the part.
         size: usize,
@@ -134,10 +134,10 @@ pub enum Error {
     /// A quota has ranges where exact counts are needed.
     #[error("{what} needs one exact count for every part, and the quota has ranges")]
     CountsNotExact {
-        /// What needs exact counts.
+        /// The operation that needs exact counts.
         what: &'static str,
     },
-    /// A question that a law does not answer.
+    /// A question that a law cannot answer.
     #[error("{0}")]
     NotForLaw(&'static str),
     /// A subset size or a whole quota is zero.
@@ -153,7 +153,7 @@ pub enum Error {
         shard: usize,
         /// Its columns and type.
         found: String,
-        /// Those of the first shard.
+        /// The columns and type of the first shard.
         expected: String,
     },
     /// A range of counts begins above its end.
@@ -169,14 +169,14 @@ pub enum Error {
     /// The ranges of the parts do not allow the total.
     #[error("the total is {total} items in all, but the ranges of the parts allow {low} to {high}")]
     TotalOutsideRanges {
-        /// Items asked for.
+        /// Requested items.
         total: usize,
         /// Sum of the lower ends.
         low: usize,
         /// Sum of the upper ends.
         high: usize,
     },
-    /// A quota that leaves the total open, where sets have one size.
+    /// A quota leaves the total open, but sets must all have one size.
     #[error("the ranges of the parts allow {low} to {high} items in all; fix the total, which a slate needs")]
     OpenTotal {
         /// Sum of the lower ends.
@@ -187,7 +187,7 @@ pub enum Error {
     /// A subset size exceeds the number of items.
     #[error("k = {k} is more than the {items} items")]
     SizeAboveItems {
-        /// Size asked for.
+        /// Requested size.
         k: usize,
         /// Number of items.
         items: usize,
@@ -195,12 +195,12 @@ pub enum Error {
     /// A subset size exceeds the rank of the kernel: the determinant of every such set is zero in f64.
     #[error("{}", words::above_rank(*k, *rank))]
     SizeAboveRank {
-        /// Size asked for.
+        /// Requested size.
         k: usize,
         /// Rank of the kernel, or the number of features, which it cannot exceed.
         rank: usize,
     },
-    /// A design has fewer rows than columns, or its columns are dependent: it cannot estimate every coefficient.
+    /// A design has fewer rows than columns, or dependent columns, so it cannot estimate every coefficient.
     #[error("rows of rank {rank} cannot estimate {columns} coefficients: a design needs that rank")]
     DesignRank {
         /// The rank of all rows, or the number of rows of the design, which it cannot exceed.
@@ -208,30 +208,30 @@ pub enum Error {
         /// Number of columns.
         columns: usize,
     },
-    /// No set with the quota has a positive determinant (Rado's theorem names the parts).
+    /// No set that meets the quota has a positive determinant (Rado's theorem names the parts).
     #[error("{}", words::infeasible(parts, *rank, *quota))]
     Infeasible {
         /// Names of the parts at fault.
         parts: Vec<String>,
-        /// Rank that their rows span together.
+        /// Joint rank of their rows.
         rank: usize,
-        /// Items that the quota asks for from them together.
+        /// Items that the quota takes from them together.
         quota: usize,
     },
-    /// No set with the quota and the included items has a positive determinant.
+    /// No set that meets the quota and has the included items has a positive determinant.
     #[error("{}", words::infeasible_beyond(parts, *rank, *quota))]
     InfeasibleBeyondIncluded {
         /// Names of the parts at fault.
         parts: Vec<String>,
-        /// Rank that their rows span together, beyond what the included rows span.
+        /// Joint rank of their rows beyond the included rows.
         rank: usize,
-        /// Items that the quota asks for from them together, beyond the included ones.
+        /// Items that the quota takes from them together, beyond the included items.
         quota: usize,
     },
     /// Exact sampling would need too many proposals, and interpolation too many nodes.
     #[error("{}", words::over_budgets([*expected, *budget], [*nodes, *node_budget]))]
     ProposalBudget {
-        /// Proposals per sample as predicted.
+        /// Predicted proposals per sample.
         expected: f64,
         /// The budget of proposals.
         budget: f64,
@@ -243,7 +243,7 @@ pub enum Error {
     /// Exact sampling under ranges may need too many proposals.
     #[error("exact draws under ranges may take {} proposals each; the budget is {budget:.2e}", words::large(*expected, 2))]
     RangeProposalBudget {
-        /// Proposals per sample as predicted.
+        /// Predicted proposals per sample.
         expected: f64,
         /// The budget of proposals per sample.
         budget: f64,
@@ -259,7 +259,7 @@ pub enum Error {
     /// The features are too badly conditioned for f64.
     #[error("{}", words::ill_conditioned(*deviation, *tolerance))]
     IllConditioned {
-        /// Estimated total variation error of the law; outside [0, 1) where no estimate is possible.
+        /// Estimated total variation error of the law; outside [0, 1) if no estimate is possible.
         deviation: f64,
         /// Largest error accepted.
         tolerance: f64,
@@ -295,7 +295,7 @@ pub enum Error {
     QuotaBelowIncluded {
         /// Name of the part.
         part: String,
-        /// Items asked for.
+        /// Requested items.
         quota: usize,
         /// Items that must be included.
         included: usize,
@@ -303,7 +303,7 @@ pub enum Error {
     /// More items must be included than the size of the subset.
     #[error("{included} items must be included, but k = {k}")]
     SizeBelowIncluded {
-        /// Size asked for.
+        /// Requested size.
         k: usize,
         /// Items that must be included.
         included: usize,
@@ -314,10 +314,10 @@ pub enum Error {
         /// The index.
         item: usize,
     },
-    /// Rounding has left no item with positive weight in the middle of a draw.
+    /// Rounding errors left no item with positive weight during a draw.
     #[error("a draw lost all precision after {picked} of {wanted} items; draw by rejection")]
     LostDraw {
-        /// Items picked before that.
+        /// Items picked so far.
         picked: usize,
         /// Items to pick.
         wanted: usize,
@@ -365,28 +365,28 @@ pub enum Error {
     /// Rows cannot be weighted.
     #[error(transparent)]
     Weights(#[from] WeightProblem),
-    /// Weighted draws tell too little.
+    /// Weighted draws do not allow an estimate.
     #[error(transparent)]
     Estimate(#[from] EstimateProblem),
-    /// An Arrow array is not what is needed.
+    /// An Arrow array has the wrong type or contents.
     #[error(transparent)]
     Arrow(#[from] ArrowProblem),
-    /// What was shipped between processes cannot be used.
+    /// Data sent between processes cannot be used.
     #[error(transparent)]
     Stream(#[from] StreamProblem),
     /// A kernel that is a function of two items cannot be used.
     #[error(transparent)]
     Kernel(#[from] KernelProblem),
-    /// A GPU is not available, or fails.
+    /// A GPU is unavailable, or failed.
     #[error(transparent)]
     Device(#[from] DeviceProblem),
     /// A [`Watch`](crate::Watch) ended the work early.
     #[error(transparent)]
     Ended(#[from] crate::watch::Ended),
-    /// A draw took far more proposals than guaranteed, and was given up.
+    /// A draw took far more proposals than guaranteed, and was abandoned.
     #[error("a draw was given up after {proposals} proposals: the guarantee is {} on average", words::large(*expected, 2))]
     DrawGivenUp {
-        /// Proposals made, none of them accepted.
+        /// Proposals made, all rejected.
         proposals: u64,
         /// Guaranteed upper bound on the average number of proposals.
         expected: f64,

@@ -1,13 +1,13 @@
 //! Lists and numbers in error messages.
 
-/// The most names that a message lists.
+/// The largest number of names that a message lists.
 const MOST: usize = 10;
 
 pub(super) fn join(names: &[String]) -> String {
     list(names.iter().collect())
 }
 
-/// The names, those most similar to `wanted` first.
+/// The names, the most similar to `wanted` first.
 fn nearest(names: &[String], wanted: &str) -> String {
     let mut names: Vec<&String> = names.iter().collect();
     if names.len() > MOST {
@@ -28,7 +28,7 @@ fn list(names: Vec<&String>) -> String {
     if more > 0 { format!("{shown}, … and {} more", thousands(more as u64)) } else { shown }
 }
 
-/// With a space between thousands.
+/// A number with a space between groups of thousands.
 fn thousands(number: u64) -> String {
     match (number / 1000, number % 1000) {
         (0, units) => units.to_string(),
@@ -36,7 +36,7 @@ fn thousands(number: u64) -> String {
     }
 }
 
-/// "part a has", "parts {a, b} together have".
+/// A subject and verb: "part a has", "parts {a, b} together have".
 fn have(parts: &[String]) -> String {
     match parts {
         [one] => format!("part {one} has"),
@@ -44,21 +44,21 @@ fn have(parts: &[String]) -> String {
     }
 }
 
-/// More items than the rank, or than features.
+/// The message for a size above the rank, or above the number of features.
 pub(super) fn above_rank(k: usize, rank: usize) -> String {
     format!(
         "k = {k} is above the rank of the kernel, {rank} or less (never more than the number of features): the determinants of all sets of {k} items are zero in f64"
     )
 }
 
-/// An item in two parts.
+/// The message for an item in two parts.
 pub(super) fn overlapping(item: usize, first: &str, second: &str) -> String {
     format!(
         "item {item} is in part {first} and in part {second}: parts must not overlap (counting under overlapping parts includes counting perfect matchings, which is #P-hard); give the item one copy per part instead"
     )
 }
 
-/// What exact sampling would take, and the budgets.
+/// The message for predicted costs above the budgets of exact sampling.
 pub(super) fn over_budgets([expected, budget]: [f64; 2], [nodes, node_budget]: [f64; 2]) -> String {
     let (expected, nodes) = (large(expected, 3), large(nodes, 3));
     format!(
@@ -66,12 +66,12 @@ pub(super) fn over_budgets([expected, budget]: [f64; 2], [nodes, node_budget]: [
     )
 }
 
-/// A predicted cost with this many decimals, which may be beyond f64.
+/// A predicted cost with this many decimals. It may exceed the range of f64.
 pub(crate) fn large(number: f64, decimals: usize) -> String {
     if number.is_finite() { format!("{number:.decimals$e}") } else { "more than 1e300".into() }
 }
 
-/// Parts that cannot meet their quota.
+/// The message for parts that cannot meet their quota.
 pub(super) fn infeasible(parts: &[String], rank: usize, quota: usize) -> String {
     let have = have(parts);
     format!(
@@ -79,7 +79,7 @@ pub(super) fn infeasible(parts: &[String], rank: usize, quota: usize) -> String 
     )
 }
 
-/// The same beyond included items.
+/// The message for parts that cannot meet their quota beyond the included items.
 pub(super) fn infeasible_beyond(parts: &[String], rank: usize, quota: usize) -> String {
     let have = have(parts);
     format!(
@@ -87,13 +87,13 @@ pub(super) fn infeasible_beyond(parts: &[String], rank: usize, quota: usize) -> 
     )
 }
 
-/// A part that the quota names in vain.
+/// The message for a part in the quota that does not exist.
 pub(super) fn unknown_part(name: &str, known: &[String]) -> String {
     let (name, known) = (shown(name), nearest(known, name));
     format!("the quota names part {name}, which no label has; the parts are {known}")
 }
 
-/// Features whose law would be off by too much.
+/// The message for features whose law would be too inaccurate.
 pub(super) fn ill_conditioned(deviation: f64, tolerance: f64) -> String {
     let off = amount(deviation);
     format!(
@@ -101,7 +101,7 @@ pub(super) fn ill_conditioned(deviation: f64, tolerance: f64) -> String {
     )
 }
 
-/// A total variation distance, or words where it is not one.
+/// A total variation distance, or words if the number is not one.
 fn amount(deviation: f64) -> String {
     if (0.0..1.0).contains(&deviation) {
         format!("{deviation:.1e}")

@@ -11,14 +11,14 @@ use crate::{
 };
 
 impl Dpp {
-    /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
+    /// Exact probabilities: the normaliser, inclusion probabilities, and log-probabilities of sets.
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each) and O(n³).
     ///
     /// # Errors
-    /// [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned), and those
-    /// of the engine.
+    /// [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned), and errors of
+    /// the engine.
     pub fn inference(&self, engine: &Engine) -> Result<Inference> {
         Ok(accurately(
             self,
@@ -29,7 +29,7 @@ impl Dpp {
         .into())
     }
 
-    /// The same in the coordinates of the features.
+    /// Inference in the coordinates of the features.
     pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<RowInference> {
         let ground = self.ground.clone();
         let items = ground.free_items();

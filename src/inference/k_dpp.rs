@@ -9,15 +9,14 @@ use crate::{
 };
 
 impl KDpp {
-    /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
+    /// Exact probabilities: the normaliser, inclusion probabilities, and log-probabilities of sets.
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each) and O(n³).
     ///
     /// # Errors
-    /// [`Error::Eigen`](crate::Error::Eigen), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) where the
-    /// rank shows only at f64's accuracy, [`Error::IllConditioned`](crate::Error::IllConditioned), and those of
-    /// the engine.
+    /// [`Error::Eigen`](crate::Error::Eigen), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) if the rank is
+    /// too small in f64, [`Error::IllConditioned`](crate::Error::IllConditioned), and errors of the engine.
     pub fn inference(&self, engine: &Engine) -> Result<Inference> {
         Ok(accurately(
             self,
@@ -28,7 +27,7 @@ impl KDpp {
         .into())
     }
 
-    /// The same in the coordinates of the features.
+    /// Inference in the coordinates of the features.
     pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<RowInference> {
         let (ground, k) = (self.ground.clone(), self.free_size());
         let items = ground.free_items();

@@ -4,21 +4,23 @@ use super::{Inference, Of};
 use crate::{Error, Estimate, Result, Subset, data::LabelCopies};
 
 impl Inference {
-    /// ln Pr that the chosen copies are of exactly these items, with any labels, and its error; −∞ if that is impossible.
+    /// ln Pr that the items of the chosen copies are exactly these, with any labels, and its error; −∞ if that is
+    /// impossible.
     ///
     /// ```text
     /// Pr(T) = N(T) · det(K_T) / Z
     /// ```
     ///
-    /// with N(T) the number of allowed ways to take one copy of every item of T; they all have the same determinant.
+    /// Here N(T) is the number of allowed ways to choose one copy of every item of T. All of them have the same
+    /// determinant.
     ///
     /// # Cost
-    /// O(n|T|²); under a quota also |T| times the labels of an item times the reachable vectors of counts, at most
-    /// Π(κ_l + 1).
+    /// O(n|T|²). Under a quota there is another term: |T| times the number of labels of an item times the number of
+    /// reachable vectors of counts, which is at most Π(κ_l + 1).
     ///
     /// # Errors
-    /// - [`Error::LabelCount`] for a law over another number of copies;
-    /// - [`Error::ItemOutOfRange`] for a set of other items.
+    /// - [`Error::LabelCount`] if the law is over another number of copies;
+    /// - [`Error::ItemOutOfRange`] if the set has items that do not exist.
     ///
     /// # Examples
     /// ```

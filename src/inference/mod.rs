@@ -21,9 +21,9 @@ use crate::{
     engine::{Engine, EngineInfo},
 };
 
-/// Probabilities under one law, made by the models' `inference` methods.
+/// Probabilities under one law, computed by the `inference` methods of the models.
 ///
-/// All logarithms are natural; probability zero is −∞.
+/// All logarithms are natural; the logarithm of probability zero is −∞.
 ///
 /// # Examples
 /// ```
@@ -47,7 +47,7 @@ pub struct Inference {
 }
 
 impl fmt::Debug for Inference {
-    /// What it is, without its matrices.
+    /// Shows ln Z and the engine, without matrices.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut inference = f.debug_struct("Inference");
         let log_z = self.log_partition_function();
@@ -55,7 +55,7 @@ impl fmt::Debug for Inference {
     }
 }
 
-/// What the law is of.
+/// The kind of law.
 #[derive(Debug)]
 enum Of {
     Rows(Box<RowInference>),
@@ -90,14 +90,15 @@ impl Inference {
         }
     }
 
-    /// ln Pr(S) = ln det(K_S) − ln Z, with the errors of both; −∞ for a set that the law excludes or whose
-    /// determinant is zero, which is decided in exact arithmetic.
+    /// ln Pr(S) = ln det(K_S) − ln Z, with the errors of both terms.
+    ///
+    /// The value is −∞ if the law excludes the set or its determinant is zero, which is decided in exact arithmetic.
     ///
     /// # Cost
-    /// O(n|S|²); some hundred times as much if rows are nearly dependent.
+    /// O(n|S|²); about a hundred times as much if rows are nearly dependent.
     ///
     /// # Errors
-    /// [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange) for a set of other items.
+    /// [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange) if the set has items that do not exist.
     pub fn log_probability(&self, subset: &Subset) -> Result<Estimate<f64>> {
         match &self.of {
             Of::Rows(of) => of.sets.log_probability(subset),
@@ -105,14 +106,15 @@ impl Inference {
         }
     }
 
-    /// Pr(i ∈ S) for every item: 1 for included items, 0 for excluded ones and for parts with quota zero.
+    /// Pr(i ∈ S) for every item: 1 for included items, 0 for excluded items and for items of parts with quota zero.
     ///
     /// # Cost
-    /// One pass over A (2mnr operations); under a quota 8r³ more per node of the torus, or 4/3·r³ along lines of nodes. Memory: 16 bytes
-    /// per item, and some hundred per node and part: never their product.
+    /// One pass over A (2mnr operations). Under a quota, also 8r³ per node of the torus, or 4/3·r³ along lines of
+    /// nodes. Memory: 16 bytes per item, and a few hundred bytes per node and part, but never a table of items by
+    /// nodes.
     ///
     /// # Errors
-    /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
+    /// [`Error::Eigen`](crate::Error::Eigen), and errors of the engine.
     pub fn inclusion_probabilities(&self) -> Result<Estimate<Vec<f64>>> {
         match &self.of {
             Of::Rows(of) => of.inclusion_probabilities(),

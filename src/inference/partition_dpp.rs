@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl PartitionDpp {
-    /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
+    /// Exact probabilities: the normaliser, inclusion probabilities, and log-probabilities of sets.
     ///
     /// ```text
     /// Z = Σ_c Z_c over all allowed counts c,   Z_c = y^−c · mean over nodes of g(y e^{iθ}) e^{−ic·θ}
@@ -25,21 +25,25 @@ impl PartitionDpp {
     /// ```
     ///
     /// # Cost
-    /// Two passes over A (2mn² operations each), O(pn³) per step of the tilt, and 8/3·r³ per node, whatever the number of
-    /// allowed counts; on the CPU, as much as twelve nodes for all that differ in the phase of the total alone, where these are 24
-    /// or more, and 7r² for each. The number of nodes is half the product of: about 8√k + 10 for a fixed total (at most r + 1), which
-    /// makes one part free; κ_l + 1 for every other part under exact counts; about hi_l − lo_l + 1 plus some standard
-    /// deviations of its count under a range; 1 if the range does not bind.
+    /// Two passes over A (2mn² operations each), O(pn³) per step of the tilt, and 8/3·r³ per node, regardless of the
+    /// number of allowed counts. On the CPU, 24 or more nodes that differ only in the phase of the total cost as much
+    /// as twelve nodes together, plus 7r² each.
+    ///
+    /// The number of nodes is half the product of these factors:
+    /// - about 8√k + 10 for a fixed total (at most r + 1), which makes one part free;
+    /// - κ_l + 1 for every other part under exact counts;
+    /// - under a range, about hi_l − lo_l + 1 plus a few standard deviations of the part's count, or 1 if the range
+    ///   does not bind.
     ///
     /// # Numerics
-    /// Nodes lie at the radius at which the quota's counts are the expected ones, so as many digits are lost as the
-    /// probability of the quota there has leading zeros: one or two for a few parts.
+    /// Nodes lie on the radius at which the expected counts equal the quota. The number of digits lost is the number
+    /// of leading zeros of the quota's probability there: one or two for a few parts.
     ///
     /// # Errors
-    /// - [`Error::NodeBudget`](crate::Error::NodeBudget), with the number of nodes (see
+    /// - [`Error::NodeBudget`](crate::Error::NodeBudget) with the number of nodes (see
     ///   [`with_node_budget`](PartitionDpp::with_node_budget));
-    /// - [`Error::Eigen`](crate::Error::Eigen), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) where the rank
-    ///   shows only at f64's accuracy, [`Error::IllConditioned`](crate::Error::IllConditioned), and those of the engine.
+    /// - [`Error::Eigen`](crate::Error::Eigen), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) if the rank is
+    ///   too small in f64, [`Error::IllConditioned`](crate::Error::IllConditioned), and errors of the engine.
     ///
     /// # Examples
     /// ```
@@ -63,7 +67,7 @@ impl PartitionDpp {
         Ok(accurately(self, |dpp| dpp.graded(engine), as_given, RowInference::error)?.into())
     }
 
-    /// The same in the coordinates of the features.
+    /// Inference in the coordinates of the features.
     pub(crate) fn inference_as_given(&self, engine: &Engine) -> Result<RowInference> {
         if self.quota().exact_counts().is_some() {
             self.inference_of_counts(engine)
@@ -97,15 +101,16 @@ impl PartitionDpp {
         Ok(RowInference { sets, groups: self.groups(), marginals, engine: engine.clone() })
     }
 
-    /// ln Z_κ by another algorithm: the total by elementary symmetric polynomials of eigenvalues, all parts but one by
-    /// phases. A check of [`inference`](PartitionDpp::inference).
+    /// ln Z_κ by another algorithm, as a check of [`inference`](PartitionDpp::inference).
+    ///
+    /// The total is fixed by elementary symmetric polynomials of eigenvalues, and all parts but one by phases.
     ///
     /// # Cost
-    /// That of inference, with one variable fewer and about 60r³ per node.
+    /// The cost of inference, with one variable fewer and about 60r³ per node.
     ///
     /// # Errors
-    /// Those of [`inference`](PartitionDpp::inference); [`Error::CountsNotExact`](crate::Error::CountsNotExact) under
-    /// ranges.
+    /// The errors of [`inference`](PartitionDpp::inference); [`Error::CountsNotExact`](crate::Error::CountsNotExact)
+    /// under ranges.
     pub fn log_partition_function_by_phases(&self, engine: &Engine) -> Result<Estimate<f64>> {
         accurately(self, |dpp| dpp.graded(engine), |dpp| dpp.log_z_by_phases(engine), |found| found.error)
     }
@@ -134,19 +139,20 @@ impl PartitionDpp {
     /// ln Z_κ: the logarithm of the sum of det(K_S) over all sets that meet the quota.
     ///
     /// # Errors
-    /// Those of [`inference`](PartitionDpp::inference).
+    /// The errors of [`inference`](PartitionDpp::inference).
     pub fn log_partition_function(&self, engine: &Engine) -> Result<Estimate<f64>> {
         Ok(self.inference(engine)?.log_partition_function())
     }
 }
 
-/// The rounding error of a logarithm summed from some terms per item.
+/// The rounding error of a logarithm that is a sum of a few terms per item.
 fn rounding(log_z: f64, counts: &[usize]) -> f64 {
     (counts.iter().sum::<usize>() + 4) as f64 * f64::EPSILON * log_z.abs().max(1.0)
 }
 
 impl Nodes {
-    /// F_l with Pr(i ∈ S) = ‖F_lᵀ s_l a_i‖², the error of these probabilities, and the share of sets that the law allows.
+    /// The factors F_l with Pr(i ∈ S) = ‖F_lᵀ s_l a_i‖², the error of these probabilities, and the fraction of sets
+    /// that the law allows.
     pub(super) fn factors(&self, engine: &Engine) -> Result<(Vec<Mat<f64>>, f64, f64)> {
         let Self { function, torus, extractors, most, error } = self;
         let (mass, forms) = torus.sum_and_forms(engine, function, extractors)?;

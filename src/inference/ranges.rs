@@ -9,7 +9,7 @@ use crate::{
     polynomial::{generating_function::GeneratingFunction, torus::RangeSum},
 };
 
-/// A sum over allowed counts, at its nodes.
+/// A sum over allowed counts, with its nodes.
 #[derive(Debug)]
 pub(super) struct RangeNodes {
     pub(super) nodes: Nodes,
@@ -23,8 +23,8 @@ impl PartitionDpp {
     ///   = mean over nodes of g(y e^{iθ}) Π_l Σ_{lo_l ≤ c ≤ hi_l} y_l^−c e^{−icθ_l},   g(z) = det(I + Σ z_l G_l)
     /// ```
     ///
-    /// Nodes lie at the radius at which the ranges' counts are the expected ones. There Z is the fraction of g(y) that the
-    /// exact sampler accepts, and as many digits are lost as it has leading zeros.
+    /// Nodes lie on the radius at which the expected counts match the ranges. There Z is the fraction of g(y) that
+    /// the exact sampler accepts, and the number of digits lost is the number of its leading zeros.
     pub(super) fn inference_under_ranges(&self, engine: &Engine) -> Result<RowInference> {
         let (ground, groups) = (self.ground().clone(), self.groups());
         let mut log_z = ground.log_det_included();
@@ -40,7 +40,7 @@ impl PartitionDpp {
         Ok(RowInference { sets, groups, marginals, engine: engine.clone() })
     }
 
-    /// The nodes of the sum over all allowed counts of the open parts, of which there is at least one.
+    /// The nodes of the sum over all allowed counts of the open parts. There must be at least one open part.
     pub(super) fn range_nodes(&self, engine: &Engine) -> Result<RangeNodes> {
         let (rows, counts) = (self.rows(), self.counts());
         let spectrum = self.spectrum(engine, &rows)?;
@@ -58,7 +58,7 @@ impl PartitionDpp {
         let (log_mass, log_unit) = (reference.log_value(), sum.log_unit());
         let terms = (function.rank() + self.open().len() + 4) as f64;
         let largest = log_mass.abs().max(log_unit.abs()).max(1.0);
-        // In the worst case all sets affected by the spectrum's error are in the ranges.
+        // In the worst case, all sets affected by the error of the spectrum are in the ranges.
         let error = accurate(spectrum.spectrum.error / found.value)?;
         let log_sum = Estimate {
             value: log_mass + found.value.ln() + log_unit,

@@ -1,4 +1,4 @@
-//! Inference for laws of rows: one factor per part, by eigenvectors or by the nodes of a torus.
+//! Inference for laws of rows: one factor per part, from eigenvectors or from the nodes of a torus.
 
 use faer::{Mat, MatRef, c64};
 
@@ -20,19 +20,19 @@ pub(crate) struct RowInference {
     pub(super) engine: Engine,
 }
 
-/// How inclusion probabilities are computed.
+/// The method for inclusion probabilities.
 #[derive(Debug)]
 pub(super) enum Marginals {
-    /// Every item is forced; with this error.
+    /// Every item is forced; holds the error.
     Forced(f64),
-    /// ‖Fᵀ s a_i‖² with this factor F, and the error.
+    /// ‖Fᵀ s a_i‖² with this factor F; holds F and the error.
     Spectral(Mat<f64>, f64),
     /// From the nodes of a torus.
     Torus(Box<Nodes>),
 }
 
 impl Marginals {
-    /// For eigenvectors that are chosen with these probabilities.
+    /// Marginals if eigenvectors are chosen with these probabilities.
     pub(super) fn spectral(spectrum: &Spectrum, probabilities: impl Iterator<Item = f64>) -> Self {
         let roots: Vec<f64> = probabilities.map(f64::sqrt).collect();
         let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
@@ -40,32 +40,33 @@ impl Marginals {
     }
 }
 
-/// A generating function, its torus, and the coefficients wanted.
+/// A generating function, its torus, and the requested coefficients.
 #[derive(Debug)]
 pub(super) struct Nodes {
     pub(super) function: GeneratingFunction,
     pub(super) torus: Torus,
     /// The factors of φ at every node.
     pub(super) extractors: Vec<c64>,
-    /// The most items of a set.
+    /// The largest number of items of a set.
     pub(super) most: usize,
     /// The error of the spectrum.
     pub(super) error: f64,
 }
 
-/// Pr(i ∈ S) as forms of rows, apart from where the rows are.
+/// Pr(i ∈ S) as quadratic forms of rows, independent of where the rows are stored.
 #[derive(Debug)]
 pub(crate) struct RowFactors {
-    /// ‖F_lᵀ a_i‖² for rows as laws compute with them, by group; none if nothing is chosen.
+    /// The factors F_l in Pr(i ∈ S) = ‖F_lᵀ a_i‖², by group, for rows as used in computations; empty if nothing is
+    /// chosen.
     pub(crate) factors: Vec<Mat<f64>>,
     /// The error of these probabilities.
     pub(crate) error: f64,
-    /// The share of sets that the law allows, at the tilt.
+    /// The fraction of sets that the law allows, at the tilt.
     pub(crate) mass: f64,
 }
 
 impl RowInference {
-    /// What inclusion probabilities are of rows with the same Gram matrices.
+    /// The factors that give inclusion probabilities for any rows with the same Gram matrices.
     pub(crate) fn row_factors(&self) -> Result<RowFactors> {
         let items = self.groups.iter().map(Items::from).collect();
         let scales = Rows::scaled(self.sets.ground.features(), items).scales();
@@ -82,7 +83,7 @@ impl RowInference {
         self.sets.log_z
     }
 
-    /// Estimated error of ln Z, and of the inputs of inclusion probabilities.
+    /// The estimated error of ln Z and of the inputs of inclusion probabilities.
     pub(super) fn error(&self) -> f64 {
         let marginals = match &self.marginals {
             Marginals::Forced(error) | Marginals::Spectral(_, error) => *error,
@@ -111,7 +112,7 @@ impl RowInference {
     }
 }
 
-/// Adds ‖F_lᵀ s_l a_i‖² for every row; returns the largest error due to single precision.
+/// Adds ‖F_lᵀ s_l a_i‖² for every row and returns the largest error from single precision.
 fn add_forms(engine: &Engine, rows: &Rows<'_>, factors: &[Mat<f64>], out: &mut [f64]) -> Result<f64> {
     let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
     let (forms, above) = bounded_forms(engine, rows, &factors)?;

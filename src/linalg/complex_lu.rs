@@ -1,4 +1,4 @@
-//! Determinants and inverses of complex matrices, through one LU factorisation.
+//! Determinants and inverses of complex matrices from one LU factorisation.
 
 use faer::{
     Mat, Par, c64,
@@ -7,14 +7,17 @@ use faer::{
     perm::PermRef,
 };
 
-/// Pivots below this make the matrix singular; adding ε to the diagonal then changes determinant and adjugate by no
-/// more than rounding does.
+/// A pivot below this makes the matrix singular.
+///
+/// Adding ε to the diagonal then changes the determinant and the adjugate by no more than rounding does.
 pub(super) const SINGULAR: f64 = 1e-40;
 
-/// mantissa · 2^exponent: a product of any number of pivots neither over- nor underflows.
+/// The determinant mantissa · 2^exponent.
+///
+/// A product of any number of pivots neither overflows nor underflows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Determinant {
-    /// Its larger part is between 1 and 2, unless the product is zero.
+    /// Its larger component is between 1 and 2, unless the determinant is zero.
     pub mantissa: c64,
     /// The exponent.
     pub exponent: i32,
@@ -43,14 +46,15 @@ impl Determinant {
         if size == 0.0 || !size.is_finite() {
             return Self { mantissa: product, exponent: 0 };
         }
-        // Subnormal numbers become normal in two steps, as do the largest.
+        // Extreme products are fully normalised only by the next factor, since `power_of_two` takes limited
+        // exponents.
         let shift = exponent_of(size).clamp(-1000, 1000);
         let scale = power_of_two(-shift);
         let mantissa = c64::new(product.re * scale, product.im * scale);
         Self { mantissa, exponent: self.exponent + shift }
     }
 
-    /// The value as one number; underflows to zero below 1e-308.
+    /// The value as one number, which underflows to zero below 1e-308.
     #[must_use]
     pub fn value(self) -> c64 {
         let scale = f64::from(self.exponent).exp2();
@@ -58,7 +62,7 @@ impl Determinant {
     }
 }
 
-/// e of a finite x = m·2^e > 0 with 1 ≤ m < 2, or −1023 of a subnormal one.
+/// The exponent e of a finite x = m·2^e > 0 with 1 ≤ m < 2; −1023 if x is subnormal.
 fn exponent_of(x: f64) -> i32 {
     let biased = (x.to_bits() >> 52) as i32;
     biased - 1023
@@ -71,7 +75,7 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(biased << 52)
 }
 
-/// By LU with partial pivoting.
+/// The determinant, from LU with partial pivoting.
 pub(crate) fn complex_determinant(matrix: &Mat<c64>) -> Determinant {
     Lu::regular(matrix).determinant()
 }
@@ -91,7 +95,7 @@ pub(crate) struct Lu {
 }
 
 impl Lu {
-    /// The inverse of the matrix, or of a regular one equal to it up to rounding.
+    /// Factorises the matrix or, if it is singular, a regular matrix equal to it up to rounding.
     pub(crate) fn regular(matrix: &Mat<c64>) -> Self {
         let lu = Self::of(matrix.clone());
         if lu.pivots().all(|pivot| pivot.norm() >= SINGULAR) {

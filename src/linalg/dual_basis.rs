@@ -7,7 +7,7 @@ use faer::{
 
 use super::{INDEPENDENCE_TOLERANCE, column, kernels::dot};
 
-/// The factors of B = Q R, and ln det BᵀB; `None` for dependent columns.
+/// The factors of B = Q R, and ln det BᵀB; `None` if columns are dependent.
 pub(crate) fn independent_qr(columns: MatRef<'_, f64>) -> Option<(Qr<f64>, f64)> {
     let factors = columns.qr();
     let triangle = factors.thin_R();
@@ -22,14 +22,14 @@ pub(crate) fn independent_qr(columns: MatRef<'_, f64>) -> Option<(Qr<f64>, f64)>
     Some((factors, log_det))
 }
 
-/// Wᵀ = R⁻¹ Qᵀ from the factors of B, with the columns of Q that span those of B.
+/// Wᵀ = R⁻¹ Qᵀ from the factors of B, given the columns of Q that span the columns of B.
 pub(crate) fn transposed_duals(factors: &Qr<f64>, q: MatRef<'_, f64>) -> Mat<f64> {
     let mut duals = q.transpose().to_owned();
     solve_upper_triangular_in_place(factors.thin_R(), duals.as_mut(), Par::Seq);
     duals
 }
 
-/// W, an orthonormal basis of what is orthogonal to it, and ln det BᵀB; `None` for dependent columns.
+/// W, an orthonormal basis of its orthogonal complement, and ln det BᵀB; `None` if columns are dependent.
 pub(crate) fn dual_basis(columns: MatRef<'_, f64>) -> Option<(Mat<f64>, Mat<f64>, f64)> {
     let (dims, count) = (columns.nrows(), columns.ncols());
     let (factors, log_det) = independent_qr(columns)?;

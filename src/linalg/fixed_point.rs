@@ -2,7 +2,7 @@
 
 use dashu_int::{IBig, ops::BitTest};
 
-/// x = significand · 2^exponent of any magnitude.
+/// A number x = significand · 2^exponent of any magnitude.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scaled {
     /// In [½, 1), or 0.
@@ -55,7 +55,7 @@ impl Scaled {
         Self { exponent: self.exponent + exponent, ..self }
     }
 
-    /// The top bits of an integer.
+    /// An integer, rounded to its top bits.
     pub(crate) fn of(integer: &IBig) -> Self {
         let bits = integer.bit_len();
         let shift = bits.saturating_sub(64);
@@ -72,7 +72,7 @@ impl Scaled {
     }
 }
 
-/// A row r = 2^(exponent − bits) · integers, the largest of which has about `bits` bits.
+/// A row r = 2^(exponent − bits) · entries, whose largest integer entry has about `bits` bits.
 #[derive(Clone, Debug)]
 pub(crate) struct FixedRow {
     entries: Vec<IBig>,
@@ -96,7 +96,7 @@ impl FixedRow {
         Self { entries: scaled.iter().map(entry).collect(), exponent: exponent + largest, bits }
     }
 
-    /// Exponent of the unit in the last place.
+    /// The exponent of the unit in the last place.
     pub(crate) fn last_place(&self) -> i64 {
         #[expect(clippy::cast_possible_wrap, reason = "bits are thousands at most")]
         let bits = self.bits as i64;

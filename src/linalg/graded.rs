@@ -5,14 +5,13 @@ use faer::{Mat, MatRef};
 use super::{Eigen, kernels::rotate};
 use crate::Result;
 
-/// Off-diagonal entries below this fraction of the geometric mean of their diagonal entries
-/// are zero.
+/// An off-diagonal entry below this fraction of the geometric mean of its diagonal entries counts as zero.
 const TOLERANCE: f64 = 1e-15;
 const MAX_SWEEPS: usize = 60;
 
-/// Eigen-decomposition of D B D, D diagonal of any range, B well conditioned.
+/// Eigen-decomposition of D B D, for a diagonal D of any range and a well-conditioned B.
 ///
-/// Two-sided Jacobi computes every eigenvalue to relative accuracy ε·cond(B), whatever the range of D; a tridiagonal
+/// Two-sided Jacobi computes every eigenvalue to relative accuracy ε·cond(B), for any range of D. A tridiagonal
 /// solver loses all eigenvalues below ε times the largest. A sweep of a large matrix takes seconds, so `proceed` is
 /// called before every column.
 ///
@@ -49,7 +48,7 @@ pub(crate) fn graded_eigen(matrix: MatRef<'_, f64>, proceed: impl Fn() -> Result
     Ok(sorted(&h, &vectors))
 }
 
-/// H ← Jᵀ H J with the rotation of the given tangent, which zeroes H_pq.
+/// H ← Jᵀ H J, where J is the rotation with the given tangent that zeroes H_pq.
 fn annihilate(h: &mut Mat<f64>, p: usize, q: usize, tangent: f64) {
     let cosine = tangent.hypot(1.0).recip();
     let hpq = h[(p, q)];
@@ -85,7 +84,7 @@ mod tests {
 
     #[test]
     fn relative_accuracy_over_forty_decades() {
-        // D B D with B tridiagonal and D = 10^0 … 10^-20 in no order: the determinant is known.
+        // D B D with B tridiagonal and D = 10^0 … 10^-20 in no particular order: the determinant is known.
         let size = 11;
         let b = Mat::from_fn(size, size, |i, j| match i.abs_diff(j) {
             0 => 1.0,

@@ -17,16 +17,18 @@ use super::{
 /// A matrix that is zero below its subdiagonal, and unitarily similar to another.
 ///
 /// # Cost
-/// 40/3·r³ operations to make (8r³ more for Q), 7r² for a determinant and 4/3·r³ for an inverse; LU takes 8/3·r³ for a determinant and 8r³ for
-/// an inverse. Measured at r from 24 to 512, a form takes as long as six to nine determinants by LU, a determinant 1/5 (r = 24) to
-/// 1/40 of one, and an inverse 0.2 to 0.45 of one.
+/// 40/3·r³ operations to make (8r³ more for Q), 7r² per determinant and 4/3·r³ per inverse. LU takes 8/3·r³ per
+/// determinant and 8r³ per inverse.
+///
+/// Measured for r from 24 to 512, a form takes as long as six to nine determinants by LU. A determinant takes 1/5 of
+/// the time of LU (r = 24) to 1/40, and an inverse 0.2 to 0.45.
 ///
 /// # Source
 /// Golub and Van Loan, *Matrix computations* (2013), § 7.4.
 #[derive(Debug)]
 pub(crate) struct Hessenberg {
     size: usize,
-    /// Row after row.
+    /// The entries, row by row.
     entries: Vec<c64>,
 }
 
@@ -58,7 +60,7 @@ impl Hessenberg {
         (form, basis)
     }
 
-    /// The form, and the reflectors that lead to it, below its subdiagonal and as factors of their blocks.
+    /// The form, and its reflectors: the part below the subdiagonal, and their block factors.
     fn reduced(mut matrix: Mat<c64>) -> (Self, Mat<c64>, Mat<c64>) {
         let size = matrix.nrows();
         let columns = size.saturating_sub(1);
@@ -85,7 +87,9 @@ impl Hessenberg {
         self.eliminate(w, start, |_, _, _, _| ())
     }
 
-    /// `start` · det(I + wH), and (I + wH)⁻¹, or that of a regular matrix equal to it up to rounding.
+    /// `start` · det(I + wH), and (I + wH)⁻¹.
+    ///
+    /// If I + wH is singular, a regular matrix equal to it up to rounding takes its place.
     pub(crate) fn inverse(&self, w: c64, start: Determinant) -> (Determinant, Mat<c64>) {
         let size = self.size;
         let mut upper = Mat::zeros(size, size);
@@ -110,8 +114,10 @@ impl Hessenberg {
         (determinant, inverse)
     }
 
-    /// Elimination with partial pivoting. `take` gets every row of the triangle, the multiple of it that the next row lost, and
-    /// whether both had been exchanged.
+    /// Eliminates with partial pivoting.
+    ///
+    /// `take` gets every row of the triangle, the multiple of it that was subtracted from the next row, and whether
+    /// the two rows were exchanged.
     fn eliminate(
         &self,
         w: c64,
@@ -141,7 +147,8 @@ impl Hessenberg {
                 }
                 multiple = if larger(lower[step]) > 0.0 { lower[step] / upper[step] } else { zero };
             }
-            // As after adding ε to the diagonal: the determinant and its product with the inverse change by rounding.
+            // Like adding ε to the diagonal, this changes the determinant, and its product with the inverse, only by
+            // rounding.
             if larger(upper[step]) < SINGULAR {
                 upper[step] = c64::new(f64::EPSILON, 0.0);
             }
@@ -155,7 +162,7 @@ impl Hessenberg {
     }
 }
 
-/// The larger part.
+/// The larger of |Re x| and |Im x|.
 fn larger(x: c64) -> f64 {
     x.re.abs().max(x.im.abs())
 }

@@ -1,7 +1,7 @@
 //! Vector kernels of the inner loops, compiled for every instruction set and chosen at run time.
 //!
-//! Each is a small type, since only code inside `with_simd` is compiled with the machine's vector instructions; a plain
-//! function or a closure is not.
+//! Each kernel is a small type, since only code inside `with_simd` is compiled with the machine's vector
+//! instructions. A plain function or a closure is not.
 
 #![expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
 
@@ -88,7 +88,7 @@ pub(crate) fn transposed_product(columns: &[f64], a: &[f64], w: &mut [f64]) -> f
     Arch::new().dispatch(TransposedProduct(columns, a, w))
 }
 
-/// Four columns against one vector: the vector is loaded once.
+/// Inner products of four columns with one vector, which is loaded once.
 #[inline(always)]
 pub(super) fn dot_four<S: Simd>(simd: S, block: &[f64], a: &[f64]) -> [f64; 4] {
     let (left, right) = block.split_at(2 * a.len());
@@ -157,7 +157,7 @@ pub(crate) fn subtract_product(x: &mut [f64], columns: &[f64], c: &[f64]) {
     Arch::new().dispatch(SubtractProduct(x, columns, c));
 }
 
-/// Four columns at a time: x is loaded and stored once.
+/// x ← x − B c for four columns; x is loaded and stored once.
 #[inline(always)]
 pub(super) fn subtract_four<S: Simd>(simd: S, x: &mut [f64], block: &[f64], c: [f64; 4]) {
     let (left, right) = block.split_at(2 * x.len());

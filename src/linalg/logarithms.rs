@@ -1,6 +1,6 @@
 //! Sums in logarithms, and the logistic function, without over- or underflow.
 
-/// ln Σ e^x; −∞ for no terms.
+/// ln Σ e^x; −∞ without terms.
 pub(crate) fn log_sum(terms: &[f64]) -> f64 {
     let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if most == f64::NEG_INFINITY {

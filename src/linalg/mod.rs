@@ -39,15 +39,16 @@ pub(crate) struct Eigen {
     pub(crate) vectors: Mat<f64>,
 }
 
-/// Eigen-decomposition of a symmetric matrix (its lower half is read). Sequential, since two threads do not help at the
-/// sizes that occur.
+/// Eigen-decomposition of a symmetric matrix, from its lower half.
+///
+/// Sequential, since two threads do not help at the sizes that occur.
 pub(crate) fn eigen(matrix: MatRef<'_, f64>) -> Result<Eigen> {
     let size = matrix.nrows();
     // The solver subtracts 1 from the number of rows.
     if size == 0 {
         return Ok(Eigen { values: Vec::new(), vectors: Mat::new() });
     }
-    // The solver squares entries, and large ones would overflow.
+    // The solver squares entries, so large ones would overflow.
     let largest = matrix.norm_max();
     if (1e-100..1e100).contains(&largest) || largest == 0.0 {
         return eigen_in_range(matrix);
@@ -85,8 +86,8 @@ pub(crate) enum Grading {
 
 /// Eigen-decomposition to the accuracy of the entries.
 ///
-/// The general solver is accurate to ε of the largest eigenvalue. Graded matrices whose small eigenvalues it would lose
-/// take the slower algorithm, which calls `proceed` as it goes.
+/// The general solver is accurate to ε of the largest eigenvalue. If it would lose small eigenvalues of a graded
+/// matrix, a slower algorithm is used, which calls `proceed` as it goes.
 pub(crate) fn eigen_graded(
     matrix: MatRef<'_, f64>,
     grading: Grading,
@@ -98,8 +99,9 @@ pub(crate) fn eigen_graded(
     if grading == Grading::Descending && small { graded::graded_eigen(matrix, proceed) } else { Ok(general) }
 }
 
-/// The power of two in (x, 2x], clamped so that it and its reciprocal are normal numbers; 1 for zero. Dividing by it
-/// brings x into [½, 1) without rounding.
+/// The power of two in (x, 2x], or 1 for zero.
+///
+/// Clamped so that it and its reciprocal are normal numbers. Dividing by it scales x into [½, 1) without rounding.
 pub(crate) fn power_of_two_near(x: f64) -> f64 {
     if x == 0.0 {
         return 1.0;
@@ -175,8 +177,9 @@ pub(crate) fn inverse_of_lower(lower: MatRef<'_, f64>) -> Mat<f64> {
     inverse
 }
 
-/// L with L Lᵀ = F Fᵀ, lower triangular, which gives the same row forms for half the work. F itself if it is not
-/// square, or so badly conditioned that rounding would matter.
+/// The lower triangular L with L Lᵀ = F Fᵀ, which gives the same row forms for half the work.
+///
+/// Returns F itself if it is not square, or so badly conditioned that rounding would matter.
 pub(crate) fn square_root(factor: Mat<f64>) -> Mat<f64> {
     const WELL_CONDITIONED: f64 = 1e3;
     if factor.nrows() != factor.ncols() {
@@ -191,8 +194,9 @@ pub(crate) fn square_root(factor: Mat<f64>) -> Mat<f64> {
     Mat::from_fn(r.ncols(), r.nrows(), |i, j| if j <= i { r[(j, i)] } else { 0.0 })
 }
 
-/// R with R Rᵀ = c·X for a positive semidefinite X (its lower half is read); negative eigenvalues, which are rounding,
-/// count as zero.
+/// R with R Rᵀ = c·X for a positive semidefinite X, from its lower half.
+///
+/// Negative eigenvalues are rounding errors and count as zero.
 pub(crate) fn positive_root(matrix: MatRef<'_, f64>, c: f64) -> Result<Mat<f64>> {
     let eigen = eigen(matrix)?;
     let roots: Vec<f64> = eigen.values.iter().map(|value| (value * c).max(0.0).sqrt()).collect();

@@ -4,7 +4,7 @@ const PRIME: u64 = (1 << 61) - 1;
 
 /// The rank of rows of any scale, in arithmetic modulo a prime.
 ///
-/// Never above the rank of the rows; below it for about one matrix in 2⁶¹ / n².
+/// It is never above the rank of the rows, and below it for about one matrix in 2⁶¹ / n².
 ///
 /// # Cost
 /// m·n·rank multiplications of 64 bits.
@@ -25,7 +25,7 @@ pub(crate) fn rank<R: AsRef<[f64]>>(rows: impl Iterator<Item = R>) -> usize {
 pub(super) struct ModularSpan(Vec<Pivot>);
 
 impl ModularSpan {
-    /// Adds a row, n·rank multiplications.
+    /// Adds one row, with n·rank multiplications.
     pub(super) fn add(&mut self, row: &[f64]) {
         let mut residual: Vec<u64> = row.iter().map(|&x| residue(x)).collect();
         for Pivot { column, row } in &self.0 {
@@ -52,7 +52,7 @@ struct Pivot {
     row: Vec<u64>,
 }
 
-/// x modulo the prime; 2⁶¹ is 1 there, so any power of two is a shift.
+/// x modulo the prime; 2⁶¹ is 1 modulo the prime, so multiplying by a power of two is a shift.
 fn residue(x: f64) -> u64 {
     let super::Scaled { significand, exponent } = super::Scaled::new(x);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "53 bits, not negative")]

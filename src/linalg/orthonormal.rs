@@ -9,7 +9,7 @@ use super::{
 
 /// Residuals below this fraction of a row's norm count as zero.
 ///
-/// Rounding leaves about 1e-15; rows that agree to twelve digits count as equal.
+/// Rounding leaves about 1e-15. Rows that agree to twelve digits count as equal.
 pub(crate) const INDEPENDENCE_TOLERANCE: f64 = 1e-12;
 
 /// An orthonormal basis of the rows added so far.
@@ -39,7 +39,7 @@ impl OrthonormalBasis {
         &self.directions[self.directions.len().saturating_sub(self.dims)..]
     }
 
-    /// The direction added with this number.
+    /// The direction with this number, in the order of addition.
     pub(crate) fn direction(&self, number: usize) -> &[f64] {
         &self.directions[number * self.dims..(number + 1) * self.dims]
     }
@@ -50,7 +50,8 @@ impl OrthonormalBasis {
     }
 
     /// Makes `row` a unit vector and returns the logarithm of its norm; `None` for the zero row.
-    /// Scale-free: entries near the smallest number do not vanish when squared.
+    ///
+    /// Independent of scale: entries near the smallest number do not vanish when squared.
     pub(crate) fn normalise(row: &mut [f64]) -> Option<f64> {
         let largest = row.iter().fold(0.0, |max, x| f64::max(max, x.abs()));
         if largest == 0.0 {
@@ -64,13 +65,14 @@ impl OrthonormalBasis {
         Some(norm.ln() + power.ln())
     }
 
-    /// Removes the components of a unit row along the basis, and returns the norm of the residual; `None` if it is
-    /// zero.
+    /// Removes the components of a unit row along the basis.
+    ///
+    /// Returns the norm of the residual; `None` if it is zero.
     pub(crate) fn remove_from(&self, unit_row: &mut [f64]) -> Option<f64> {
         self.remove_noting(unit_row, |_| {})
     }
 
-    /// The same, and passes the row's coordinates in the basis to `note`.
+    /// Like `remove_from`, and passes the row's coordinates in the basis to `note`.
     fn remove_noting(&self, unit_row: &mut [f64], mut note: impl FnMut(f64)) -> Option<f64> {
         // Twice is enough (Kahan and Parlett): the second pass removes only rounding.
         for first in [true, false] {
@@ -91,7 +93,7 @@ impl OrthonormalBasis {
         self.extend_noting(unit_row, |_| {})
     }
 
-    /// The same, and passes the row's coordinates in the previous basis to `note`.
+    /// Like `extend`, and passes the row's coordinates in the previous basis to `note`.
     pub(crate) fn extend_noting(&mut self, unit_row: &[f64], note: impl FnMut(f64)) -> Option<f64> {
         let mut residual = unit_row.to_vec();
         let norm = self.remove_noting(&mut residual, note)?;
@@ -101,8 +103,10 @@ impl OrthonormalBasis {
     }
 }
 
-/// Leaves of `x` the unit vector of what it has beyond orthonormal directions, calls `along` with the number of each
-/// direction and what `x` has along it, and returns the norm of what is left.
+/// Replaces `x` by the unit vector of its component orthogonal to the directions.
+///
+/// Calls `along` with the number of each direction and the component of `x` along it. Returns the norm of the
+/// residual.
 pub(crate) fn orthonormalise(x: &mut [f64], directions: &[f64], mut along: impl FnMut(usize, f64)) -> f64 {
     // Twice is enough (Kahan and Parlett).
     for _ in 0..2 {

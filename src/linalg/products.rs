@@ -4,8 +4,9 @@
 
 use pulp::Simd;
 
-/// Inner products of two rows with four others. Eight sums keep the processor busy, and every value of the four is read once
-/// for two products.
+/// Inner products of two rows with four others.
+///
+/// Eight sums keep the CPU busy, and every value of the four rows is read once for two products.
 #[inline(always)]
 pub(super) fn products<S: Simd>(simd: S, two: [&[f32]; 2], four: [&[f32]; 4]) -> [[f64; 4]; 2] {
     let [(a, a_tail), (b, b_tail)] = two.map(S::as_simd_f32s);
@@ -31,9 +32,9 @@ pub(super) fn products<S: Simd>(simd: S, two: [&[f32]; 2], four: [&[f32]; 4]) ->
     sums
 }
 
-/// ε, a bound of the error in the product of two rows of length 1 that are rounded to f32.
+/// ε, a bound on the error of the inner product of two rows of length 1 that are rounded to f32.
 pub(super) fn error<S: Simd>(dims: usize) -> f64 {
-    // Both rows are rounded; every lane is a sum, then come the lanes and the tail.
+    // Rounding of both rows, of the sum in every lane, and of the sum of lanes and tail.
     let roundings = dims / S::F32_LANES + 2 * S::F32_LANES + 5;
     roundings as f64 * f64::from(f32::EPSILON) / 2.0
 }

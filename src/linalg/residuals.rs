@@ -1,4 +1,4 @@
-//! What many rows have outside a span, to which some of them are added.
+//! Residuals of many rows outside a span that chosen rows extend.
 
 use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 
@@ -7,19 +7,20 @@ use super::{
     span::Span,
 };
 
-/// ‖P v‖² of rows that are looked at together, while some of them are chosen one after another. The span is read once:
-/// after a row c is chosen, the others follow from Cholesky's recurrence
+/// ‖P v‖² of rows that are processed together, while some are chosen one after another.
+///
+/// The span is read once. After a row c is chosen, the others follow from Cholesky's recurrence
 ///
 /// ```text
 /// ℓ_ci = (v_c · v_i − Σ_q (q · v_c)(q · v_i) − Σ_b ℓ_bc ℓ_bi) / ‖P v_c‖,   ‖P v_i‖² ← ‖P v_i‖² − ℓ_ci²
 /// ```
 ///
-/// where b are the rows chosen before. The error is about ε‖v_i‖² for the span, and a few times ε‖P v_i‖² ‖v_c‖² / ‖P v_c‖²
-/// for every row chosen.
+/// Here b runs over the rows chosen before. The error is about ε‖v_i‖² from the span, and a few times ε‖P v_i‖²
+/// ‖v_c‖² / ‖P v_c‖² for every row chosen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Residuals {
     dims: usize,
-    /// Qᵀ v of every row, one after another, and ‖P v‖².
+    /// Qᵀ v of every row, one after another, and ‖P v‖² of every row.
     along: Vec<f64>,
     squares: Vec<f64>,
     /// The rows chosen, and ℓ of each.
@@ -28,7 +29,7 @@ pub(crate) struct Residuals {
 }
 
 impl Residuals {
-    /// Of these rows, which lie one after another; none is chosen yet.
+    /// Starts with these rows, stored one after another, and chooses none yet.
     pub(crate) fn enter(&mut self, span: &Span, rows: &[f64], dims: usize) {
         let Self { along, squares, chosen, factor, .. } = self;
         let count = rows.len() / dims.max(1);
@@ -48,7 +49,9 @@ impl Residuals {
         }
     }
 
-    /// ‖P v‖² of every row; 0 within rounding. Those of rows before the next are left as they were.
+    /// ‖P v‖² of every row, clamped to 0 against rounding.
+    ///
+    /// Rows before the `next` of the last choice keep their old values.
     pub(crate) fn squares(&self) -> &[f64] {
         &self.squares
     }
@@ -62,7 +65,7 @@ impl Residuals {
         span.extend_by(&rows, dims, &mut along);
     }
 
-    /// Chooses a row; only those from `next` on matter from now on.
+    /// Chooses the row numbered `row`; only rows from `next` on matter from now on.
     pub(crate) fn choose(&mut self, rows: &[f64], row: usize, next: usize) {
         let Self { dims, along, squares, chosen, factor } = self;
         let count = squares.len();
@@ -93,7 +96,7 @@ impl Residuals {
 mod tests {
     use super::*;
 
-    /// Squares are those of a span to which rows are added one by one, and so is the span that chosen rows extend.
+    /// Squares match a span to which rows are added one by one, and so does the span that chosen rows extend.
     #[test]
     fn rows_chosen_together_are_those_chosen_one_by_one() {
         let (dims, count) = (24, 15);
@@ -126,7 +129,7 @@ mod tests {
         }
     }
 
-    /// Directions stay orthonormal where little is left of rows.
+    /// Directions stay orthonormal if little is left of the rows.
     #[test]
     fn nearly_dependent_rows_extend_the_span() {
         let (dims, count) = (12, 6);

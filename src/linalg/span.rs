@@ -6,8 +6,8 @@ use super::kernels::{dot, scale, subtract_product, transposed_product};
 
 /// An orthonormal basis that grows by Gram–Schmidt.
 ///
-/// ‖P v‖² is computed as ‖v‖² − ‖Qᵀ v‖², with an error of about ε‖v‖²: proposals are accepted with probability ‖P v‖² / h
-/// for an h ≥ ‖v‖², so what cancels is what is rejected.
+/// ‖P v‖² is computed as ‖v‖² − ‖Qᵀ v‖², with an error of about ε‖v‖². Proposals are accepted with probability ‖P v‖²
+/// / h for an h ≥ ‖v‖², so rows that suffer from cancellation are mostly rejected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Span {
     /// Q, column-major.
@@ -29,7 +29,7 @@ impl Span {
         self.size
     }
 
-    /// Drops all directions but the first ones.
+    /// Keeps only the first `size` directions.
     pub(crate) fn truncate(&mut self, size: usize, dims: usize) {
         self.directions.truncate(size * dims);
         self.size = size;
@@ -40,7 +40,7 @@ impl Span {
         &self.directions
     }
 
-    /// ‖P v‖², the squared distance of a row from the span; 0 within rounding.
+    /// ‖P v‖², the squared distance of a row from the span, clamped to 0 against rounding.
     pub(crate) fn distance(&mut self, row: &[f64]) -> f64 {
         let square = dot(row, row);
         if self.size == 0 {
@@ -50,8 +50,9 @@ impl Span {
         (square - transposed_product(&self.directions, row, &mut self.along)).max(0.0)
     }
 
-    /// Adds the direction P v / ‖P v‖ of a unit row, which it leaves in the row; returns ‖P v‖, `None` if that is `least` or
-    /// below.
+    /// Adds the direction P v / ‖P v‖ of a unit row, leaves it in the row, and returns ‖P v‖.
+    ///
+    /// Returns `None` if ‖P v‖ is at most `least`.
     pub(crate) fn add(&mut self, row: &mut [f64], least: f64) -> Option<f64> {
         let left = self.project(row);
         if left <= least {
@@ -63,7 +64,7 @@ impl Span {
         Some(left)
     }
 
-    /// Leaves P v of a row, and returns ‖P v‖.
+    /// Replaces a row v by P v, and returns ‖P v‖.
     pub(crate) fn project(&mut self, row: &mut [f64]) -> f64 {
         if self.size > 0 {
             self.along.resize(self.size, 0.0);
@@ -92,7 +93,7 @@ impl Span {
         self.size += 1;
     }
 
-    /// Adds the directions of some rows, which lie one after another, given Qᵀ v of each.
+    /// Adds the directions of some rows, stored one after another, given Qᵀ v of each.
     pub(crate) fn extend_by(&mut self, rows: &[f64], dims: usize, along: &mut Mat<f64>) {
         let (size, more) = (self.size, along.ncols());
         let start = self.directions.len();
@@ -115,8 +116,9 @@ impl Span {
     }
 }
 
-/// Makes columns orthonormal, in their order; returns ‖P v‖² of each, P off those before. From one that has no length on they
-/// are NaN.
+/// Makes columns orthonormal, in order, and returns ‖P v‖² of each, where P projects off the columns before it.
+///
+/// From a column without length on, all values are NaN.
 fn orthogonalise(columns: &mut [f64], dims: usize) -> Vec<f64> {
     let count = columns.len() / dims.max(1);
     let mut along = vec![0.0; count];
@@ -141,8 +143,9 @@ fn orthogonalise(columns: &mut [f64], dims: usize) -> Vec<f64> {
     (0..count).map(orthogonalised).collect()
 }
 
-/// ln of the squared volume of some columns, which are orthogonalised: with the error of their condition, not of its square
-/// as by way of their inner products.
+/// ln of the squared volume of some columns, which it orthogonalises.
+///
+/// The error grows with the condition of the columns. Inner products would square it.
 pub(crate) fn log_volume(columns: &mut [f64], dims: usize) -> f64 {
     let log = orthogonalise(columns, dims).into_iter().map(f64::ln).sum::<f64>();
     if log.is_nan() { f64::NEG_INFINITY } else { log }
@@ -152,7 +155,7 @@ pub(crate) fn log_volume(columns: &mut [f64], dims: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// B^½ Q for a rotation Q: the volume is that of B, however large its condition.
+    /// The squared volume of B^½ Q, for a rotation Q, is det B at any condition of B.
     #[test]
     fn volumes_of_any_condition() {
         for large in [1.0_f64, 1e8, 1e16] {

@@ -7,7 +7,9 @@ use super::{
     span::{Span, log_volume},
 };
 
-/// B = I + U diag(β − 1) Uᵀ for some orthonormal directions U, and v = B^-½ a, in 4nq operations for q directions.
+/// B = I + U diag(β − 1) Uᵀ for some orthonormal directions U.
+///
+/// v = B^-½ a takes 4nq operations for q directions.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinning {
     /// U, n×q, column-major.
@@ -18,14 +20,14 @@ pub(crate) struct Thinning {
 }
 
 impl Thinning {
-    /// Of the directions in the columns of `vectors` with β above 1, which come first.
+    /// Takes the columns of `vectors` with β above 1, which come first.
     pub(crate) fn new(vectors: MatRef<'_, f64>, beta: &[f64]) -> Self {
         let heavy = beta.iter().take_while(|&&beta| beta > 1.0).count();
         let directions = (0..heavy).flat_map(|j| (0..vectors.nrows()).map(move |i| vectors[(i, j)]));
         Self { directions: directions.collect(), beta: beta[..heavy].to_vec(), dims: vectors.nrows() }
     }
 
-    /// Of orthonormal directions of this length, one after another, with their β, in any order.
+    /// Takes orthonormal directions of this length, one after another, with their β, in any order.
     pub(crate) fn along(directions: &[f64], beta: &[f64], dims: usize) -> Self {
         let mut order: Vec<usize> = (0..beta.len()).filter(|&j| beta[j] > 1.0).collect();
         order.sort_by(|&a, &b| beta[b].total_cmp(&beta[a]));
@@ -38,7 +40,7 @@ impl Thinning {
         &self.beta
     }
 
-    /// v from a.
+    /// Turns a into v.
     #[inline]
     pub(crate) fn apply(&self, row: &mut [f64], along: &mut Vec<f64>) {
         if self.beta.is_empty() {
@@ -57,7 +59,7 @@ impl Thinning {
         if self.beta.is_empty() || span.size() == 0 {
             return 0.0;
         }
-        // W = (β−1)^½ Uᵀ Q: the volume of the columns of W over the identity, or of those of Wᵀ, whichever are fewer.
+        // With W = (β−1)^½ Uᵀ Q: the volume of W over the identity, or of Wᵀ over it, whichever has fewer columns.
         let (q, size) = (self.beta.len(), span.size());
         let entry = |i: usize, j: usize| {
             let (u, direction) = (&self.directions[i * self.dims..], &span.directions()[j * self.dims..]);

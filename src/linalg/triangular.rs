@@ -1,4 +1,4 @@
-//! Rows in triangular coordinates, to full precision whatever their scale.
+//! Rows in triangular coordinates, to full precision at any scale.
 
 use dashu_int::IBig;
 
@@ -10,38 +10,39 @@ use crate::{
 
 /// Initial number of bits, doubled until it suffices.
 const FIRST_BITS: usize = 192;
-/// Rows of f64 span 2100 binary orders; a few of them multiply where they nearly cancel.
+/// Rows of f64 span 2100 binary orders; if rows nearly cancel, a few such factors multiply.
 const MOST_BITS: usize = 1 << 14;
 /// Accuracy of a coordinate, as bits below the largest of its column.
 const WANTED_BITS: f64 = 64.0;
-/// The most multiplications of 64-bit words, some seconds.
+/// The most multiplications of 64-bit words, which take a few seconds.
 const BUDGET: f64 = 4e8;
-/// Rows of one task.
+/// Rows per task.
 const TASK: usize = 32;
 
 /// log₂ of zero noise.
 const NONE: f64 = f64::NEG_INFINITY;
 
-/// A row, 2^exponent times its values.
+/// The row 2^exponent · values.
 #[derive(Clone, Debug)]
 pub(crate) struct WeightedRow {
     pub(crate) values: Vec<f64>,
     pub(crate) exponent: i64,
 }
 
-/// Rows B = X D Qᵀ in the coordinates X D of an orthonormal basis Q that is never formed: |x_ij| ≤ 1, x = 1 at
-/// the pivots, D positive and descending.
+/// Rows B = X D Qᵀ in the coordinates X D of an orthonormal basis Q that is never formed.
+///
+/// |x_ij| ≤ 1, x = 1 at the pivots, and D is positive and descending.
 #[derive(Clone, Debug)]
 pub(crate) struct Triangular {
-    /// Row by row, the coordinates along every pivot's new direction, accurate to 2⁻⁵² of themselves and 2⁻⁶⁴ of the
-    /// pivot's.
+    /// Row by row, the coordinates along the new direction of every pivot, accurate to 2⁻⁵² of themselves and 2⁻⁶⁴ of
+    /// the pivot's coordinate.
     pub(crate) coordinates: Vec<Vec<Scaled>>,
     /// ln d_j² of every pivot, in order.
     pub(crate) log_squares: Vec<f64>,
 }
 
 impl Triangular {
-    /// ln det of the first `count` pivots' rows.
+    /// ln det of the rows of the first `count` pivots.
     pub(crate) fn log_det(&self, count: usize) -> Estimate<f64> {
         let logs = &self.log_squares[..count.min(self.log_squares.len())];
         let largest = logs.iter().fold(1.0, |most, log| f64::max(most, log.abs()));
@@ -49,18 +50,18 @@ impl Triangular {
     }
 }
 
-/// Gram–Schmidt with the longest residual next, the first `leading` rows before all others, in fixed point with enough
-/// bits for full precision.
+/// Gram–Schmidt in fixed point, with the longest residual next and enough bits for full precision.
 ///
-/// `None` if that takes too long. The rank comes from modular arithmetic: a direction is left out only if rows have no
-/// component along it. `proceed` is called by every task of 32 rows.
+/// The first `leading` rows come before all others. Returns `None` if it takes too long. The rank comes from modular
+/// arithmetic: a direction is left out only if rows have no component along it. `proceed` is called by every task of
+/// 32 rows.
 ///
 /// # Cost
-/// 4·m·n·rank multiplications of numbers of 192 bits, more where scales differ by more than 1e38.
+/// 4·m·n·rank multiplications of 192-bit numbers, more if scales differ by more than 1e38.
 ///
 /// # Source
-/// Higham, *QR factorization with complete pivoting and accurate computation of the SVD* (2000): such coordinates
-/// are D times a well-conditioned matrix, however far the rows are from each other in scale.
+/// Higham, *QR factorization with complete pivoting and accurate computation of the SVD* (2000): such coordinates are
+/// D times a well-conditioned matrix, however far apart the scales of the rows are.
 pub(crate) fn triangular(
     rows: &[WeightedRow],
     leading: usize,
@@ -78,7 +79,7 @@ pub(crate) fn triangular(
     Ok(None)
 }
 
-/// Whether rows of so many dimensions may be few enough for [`triangular`].
+/// Whether this many rows of this dimension may be few enough for [`triangular`].
 pub(crate) fn may_be_triangular(rows: usize, dims: usize) -> bool {
     operations(rows * dims, 1, FIRST_BITS) <= BUDGET
 }
@@ -88,9 +89,9 @@ fn operations(entries: usize, rank: usize, bits: usize) -> f64 {
     2.0 * entries as f64 * rank as f64 * words.powf(1.6)
 }
 
-/// The rank of rows; `None` if it is beyond the budget.
+/// The rank of the rows; `None` if it is beyond the budget.
 fn affordable_rank(rows: &[WeightedRow], proceed: &(dyn Fn() -> Result<()> + Sync)) -> Result<Option<usize>> {
-    /// Entries of rows between two looks at the watch.
+    /// Entries read between two checks of the watch.
     const ENTRIES: usize = 4096;
     let dims = rows.first().map_or(0, |row| row.values.len());
     let mut span = ModularSpan::default();
@@ -112,7 +113,7 @@ struct GramSchmidt {
     log_squares: Vec<f64>,
 }
 
-/// The residual of a row.
+/// The residual of one row.
 struct Residual {
     row: FixedRow,
     coordinates: Vec<Scaled>,
@@ -154,7 +155,7 @@ impl GramSchmidt {
                 nonzero.max_by(|&a, &b| self.rows[a].log_length().total_cmp(&self.rows[b].log_length()));
             let Some(pivot) = pivot else { return Ok(None) };
             let resolved = self.rows[pivot].log_length() - WANTED_BITS;
-            // Residuals lost in noise may not be longer either.
+            // Noise could hide a longer residual, so it must be below the wanted accuracy in every row.
             if self.rows.iter().any(|row| row.noise > resolved) {
                 return Ok(None);
             }
@@ -189,7 +190,7 @@ impl Residual {
         0.5 * self.square.log2()
     }
 
-    /// Removes a direction b, whose length has an error of 2^`noise`.
+    /// Removes a direction b, whose relative error is 2^`noise`.
     fn remove(&mut self, direction: &FixedRow, square: &IBig, noise: f64) {
         if self.square.is_zero() {
             self.coordinates.push(Scaled::ZERO);
@@ -261,7 +262,7 @@ mod tests {
 
     #[test]
     fn scales_and_cancellation_are_no_matter() {
-        // ln det of rows (L, L, 0), (1, 0, 0), (0, 0, l): ln L² l², whatever L and l are.
+        // ln det of rows (L, L, 0), (1, 0, 0), (0, 0, l) is ln L² l² for any L and l.
         for (large, small) in [(1e16, 1.0), (1e150, 1e-150), (1e300, 1e-300)] {
             let values: [&[f64]; 3] = [&[large, large, 0.0], &[1.0, 0.0, 0.0], &[0.0, 0.0, small]];
             let found = triangles(&rows(&values), 0);
@@ -315,7 +316,7 @@ mod tests {
         assert!(triangular(&rows, 0, &|| Ok(())).unwrap().is_none());
     }
 
-    /// Every task looks at the watch, so that work of seconds ends within one of them.
+    /// Every task checks the watch, so that work of seconds ends within one task.
     #[test]
     fn it_ends_when_it_is_told_to() {
         let row = |i: usize| (0..16).map(|j| f64::sin((i * 16 + j) as f64)).collect();
@@ -327,7 +328,7 @@ mod tests {
             Ok(())
         });
         assert_eq!(all.unwrap().unwrap().log_squares.len(), 16);
-        // One a task of 32 rows, to read them and for every direction.
+        // One check per task of 32 rows, to read them and for every direction.
         let whole = looks.swap(0, Ordering::Relaxed);
         assert!(whole >= 17 * 20, "{whole} looks");
         for last in [0, 1, whole / 2, whole - 1] {
@@ -336,7 +337,7 @@ mod tests {
                 if look() < last { Ok(()) } else { Err(Error::Ended(Ended::TimeLimit)) }
             });
             assert!(matches!(ended, Err(Error::Ended(Ended::TimeLimit))), "{last}");
-            // No more than one of every task that was under way.
+            // At most one check by every task that was under way.
             assert!(looks.load(Ordering::Relaxed) <= last + 20, "{last}");
         }
     }

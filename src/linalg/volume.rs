@@ -9,40 +9,41 @@ use super::{
     products::{error, products},
 };
 
-/// Rows of length 1 at most, with R = L⁻¹ of their Gram matrix G = L Lᵀ.
+/// Rows of length at most 1, with R = L⁻¹ of their Gram matrix G = L Lᵀ.
 ///
-/// Inner products are sums in f32, all else is f64. Rows are met in pairs, so that the rows of the volume, and R, are read once
-/// for both; rows of another volume need only their inner products with this one. If the first of a pair is added, the second
-/// follows by one step of Gram–Schmidt:
+/// Inner products are summed in f32; all else is f64. Rows are met in pairs, so that the rows of the volume, and R,
+/// are read once for both. Rows of another volume need only their inner products with this one. If the first of a
+/// pair is added, the second follows by one step of Gram–Schmidt:
 ///
 /// ```text
 /// c = v_1 · P v_2,   ‖P v_2‖² ← ‖P v_2‖² − c²/‖P v_1‖²,   x_2 ← (x_2 − (c/‖P v_1‖²) x_1, c/‖P v_1‖²)
 /// ```
 ///
 /// # Numerics
-/// If every inner product is off by ε at most, ‖P v‖² = min_x ‖v − Vᵀx‖² is off by ε(1 + ‖x‖₁)² at most, for the x that is
-/// exact or the one that is computed, whichever is longer. If k rows have k ε tr G⁻¹ ≤ ¼ for the computed G, the exact
-/// 1 + ‖x‖₁ is at most 4/3 of the computed one.
+/// If every inner product is off by at most ε, ‖P v‖² = min_x ‖v − Vᵀx‖² is off by at most ε(1 + ‖x‖₁)², for the
+/// exact x or the computed one, whichever is longer. If k rows have k ε tr G⁻¹ ≤ ¼ for the computed G, the exact 1 +
+/// ‖x‖₁ is at most 4/3 of the computed one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Volume {
     dims: usize,
-    /// One after another.
+    /// The rows, one after another.
     rows: Vec<f32>,
-    /// ‖P v‖² of every row, P off the rows before.
+    /// ‖P v‖² of every row, where P projects off the rows before it.
     distances: Vec<Distance>,
-    /// Inner products of every row with those before.
+    /// Inner products of every row with the rows before it.
     products: Vec<f64>,
-    /// R in blocks of four rows, filled up with zeros to the square at its diagonal; its squared norm, which is tr G⁻¹.
+    /// R in blocks of four rows, padded with zeros to the square at its diagonal, and its squared norm, which is tr
+    /// G⁻¹.
     inverse: Vec<f64>,
     trace: f64,
-    /// The two rows that were met last, v_1 · P v_2, and v_1 · v_2.
+    /// The last two rows met, v_1 · P v_2, and v_1 · v_2.
     met: [Met; 2],
     outside: f64,
     between: f64,
-    /// Number of rows when they were met, or after the first of them was added; ε.
+    /// The number of rows when they were met, or after the first of them was added, and ε.
     size: usize,
     rounding: f64,
-    /// Which of them is at hand.
+    /// Which of the two rows had its distance computed last.
     which: usize,
 }
 
@@ -70,7 +71,7 @@ impl Distance {
     /// 1, exactly.
     pub(crate) const ONE: Self = Self { value: 1.0, error: 0.0 };
 
-    /// Whether the ratio to another distance is above a number; `None` if rounding could decide.
+    /// Whether the ratio to another distance is above `number`; `None` if rounding could decide.
     #[inline]
     pub(crate) fn is_above(self, number: f64, other: Self) -> Option<bool> {
         if number * (other.value + other.error) < self.value - self.error {
@@ -83,7 +84,7 @@ impl Distance {
     }
 }
 
-/// Inner products with four rows are computed at a time.
+/// The number of rows whose inner products are computed at a time.
 const FOUR: usize = 4;
 
 impl Volume {
@@ -105,7 +106,7 @@ impl Volume {
         self.trace = 0.0;
     }
 
-    /// Number of rows.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.distances.len()
     }
@@ -114,24 +115,24 @@ impl Volume {
         &self.rows[number * self.dims..][..self.dims]
     }
 
-    /// The distance of a row off those before it.
+    /// The distance of a row from the span of the rows before it.
     pub(crate) fn distance_of(&self, number: usize) -> Distance {
         self.distances[number]
     }
 
-    /// Inner products of a row with those before it.
+    /// Inner products of a row with the rows before it.
     pub(crate) fn products_of(&self, number: usize) -> &[f64] {
         let first = number * number.saturating_sub(1) / 2;
         &self.products[first..first + number]
     }
 
-    /// Meets two rows, whose inner products with the last rows of these are known.
+    /// Meets two rows, given their inner products with the last rows of the volume.
     #[inline]
     pub(crate) fn meet(&mut self, two: [&[f32]; 2], known: [&[f64]; 2]) {
         Arch::new().dispatch(Meet { volume: self, two, known });
     }
 
-    /// The distance of the first or second of the two rows that were met last; the first may have been added since.
+    /// The distance of the first or second of the last two rows met; the first may have been added since.
     #[inline]
     pub(crate) fn distance(&mut self, which: usize) -> Distance {
         if self.len() > self.size {
@@ -139,7 +140,8 @@ impl Volume {
         }
         self.which = which;
         let Met { length, left, .. } = self.met[which];
-        // 2 is above (4/3)²: the rest is for rounding in f64, and for rows that f32 made longer than 1. NaN is not known.
+        // 2 is above (4/3)², which covers rounding in f64 and rows that f32 made longer than 1. NaN counts as
+        // unknown.
         let is_known = self.len() as f64 * self.rounding * self.trace <= 0.25;
         let error = if is_known { 2.0 * self.rounding * (1.0 + length).powi(2) } else { f64::INFINITY };
         Distance { value: left.max(0.0), error }
@@ -166,7 +168,8 @@ impl Volume {
     }
 }
 
-/// Inner products of two rows with the others and with themselves; x = G⁻¹ g = Rᵀ R g of each, and ‖P v‖² = v·v − ‖R g‖².
+/// Inner products of two rows with the others and with themselves; x = G⁻¹ g = Rᵀ R g and ‖P v‖² = v·v − ‖R g‖² of
+/// each.
 struct Meet<'a> {
     volume: &'a mut Volume,
     two: [&'a [f32]; 2],
@@ -194,7 +197,7 @@ impl WithSimd for Meet<'_> {
         }
         *between = one.products[others + 1];
         (one.left, other.left) = (one.products[others], other.products[others + 1]);
-        // Those after the last stay as they are: R has zeros there.
+        // Entries after the last row keep their old values, since R has zeros there.
         one.products[others..*size].copy_from_slice(known[0]);
         other.products[others..*size].copy_from_slice(known[1]);
         one.solution[..FOUR].fill(0.0);
@@ -202,7 +205,7 @@ impl WithSimd for Meet<'_> {
         let filled = size.next_multiple_of(FOUR);
         let mut rest = inverse.as_slice();
         *outside = *between;
-        // Closures would leave the vectors.
+        // A closure would not be compiled with vector instructions.
         for len in (FOUR..=filled).step_by(FOUR) {
             let (block, after) = rest.split_at(FOUR * len);
             let (y, z) = (one.solve(simd, block, len), other.solve(simd, block, len));
@@ -215,12 +218,12 @@ impl WithSimd for Meet<'_> {
 }
 
 impl Met {
-    /// Goes through a block of R; returns its part of R g.
+    /// Processes one block of R, and returns its part of R g.
     #[inline(always)]
     fn solve<S: Simd>(&mut self, simd: S, block: &[f64], len: usize) -> [f64; FOUR] {
         let y = dot_four(simd, block, &self.products[..len]);
         self.left -= (y[0] * y[0] + y[1] * y[1]) + (y[2] * y[2] + y[3] * y[3]);
-        // The place of the row itself is filled, too.
+        // In the last block, this also clears the entry of the row itself.
         self.solution[len..len + FOUR].fill(0.0);
         subtract_four(simd, &mut self.solution[..len], block, y);
         y
@@ -233,7 +236,7 @@ impl Met {
     }
 }
 
-/// The second row that was met, after the first was added.
+/// Updates the second row met after the first was added.
 struct Follow<'a> {
     volume: &'a mut Volume,
 }
@@ -259,7 +262,7 @@ mod tests {
     use super::*;
     use crate::linalg::span::Span;
 
-    /// Rows of length 1, one a vector.
+    /// Rows of length 1, one per vector.
     fn rows(count: usize, dims: usize) -> Vec<Vec<f64>> {
         let value = |i: usize, j: usize| ((i * i + 3) as f64 * (1.7 * j as f64 + 0.3)).sin();
         let row = |i: usize| {
@@ -282,7 +285,7 @@ mod tests {
                 let distance = volume.distance(which);
                 let Met { solution, length, square, .. } = &volume.met[which];
                 let solution = &solution[..volume.len()];
-                // A dependent row makes those after it infinite.
+                // After a dependent row the sums are infinite.
                 let found_again =
                     |sum: f64, value: f64| !sum.is_finite() || (sum - value).abs() <= 1e-12 * sum;
                 assert!(found_again(solution.iter().map(|x| x.abs()).sum(), *length));
@@ -331,7 +334,7 @@ mod tests {
         assert!((one.trace / whole.trace - 1.0).abs() < 1e-4);
     }
 
-    /// A row in the span of others adds nothing, and what comes after it is unknown.
+    /// A row in the span of others adds nothing, and rows after it have unknown distances.
     #[test]
     fn dependent_rows_have_no_distance() {
         let mut volume = Volume::default();

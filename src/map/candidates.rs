@@ -17,7 +17,9 @@ pub trait Objective: Sealed {
     #[doc(hidden)]
     fn candidates(&self) -> Candidates<'_>;
 
-    /// The candidates in a ground set whose determinants bound those of this one, with the sets that its rank allows.
+    /// The candidates of this model in `above`, a ground set whose determinants are upper bounds.
+    ///
+    /// The rank of `above` limits the counts.
     #[doc(hidden)]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet) -> Candidates<'a>;
 }
@@ -74,7 +76,7 @@ impl Objective for PartitionDpp {
     }
 }
 
-/// Groups, least counts, and most.
+/// The groups, their least counts and their greatest counts.
 type OpenParts = (Vec<FreeItems>, Vec<usize>, Vec<usize>);
 
 fn in_counts<'a>(
@@ -94,9 +96,10 @@ fn in_counts<'a>(
 /// The free items in groups, how many to choose from each, and the included items.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidates<'a> {
-    /// The features that reported determinants are computed from.
+    /// The features from which reported determinants are computed.
     pub(crate) features: &'a Features,
-    /// The ground set that bounds are computed for: that of the features, or one whose determinants are no less.
+    /// The ground set for which bounds are computed: the one of the features, or one whose determinants are no
+    /// smaller.
     pub(crate) ground: &'a GroundSet,
     pub(crate) groups: Vec<FreeItems>,
     pub(crate) counts: Counts,
@@ -110,11 +113,11 @@ pub(crate) struct Place {
 }
 
 impl Candidates<'_> {
-    /// The rows of all groups, each group scaled by a power of two. The scales change the determinant of a set by a factor
-    /// that depends on its counts alone.
+    /// The rows of all groups, each group scaled by a power of two.
     ///
-    /// Under fixed counts all parts are scaled to the same size. Otherwise relaxations are tighter the less is scaled, so
-    /// parts keep their relative sizes up to a factor of 2¹⁰.
+    /// The scales change the determinant of a set by a factor that depends only on its counts. Under fixed counts all
+    /// parts are scaled to the same size. Otherwise relaxations are tighter with less scaling, so parts keep their
+    /// relative sizes up to a factor of 2¹⁰.
     pub(crate) fn rows(&self) -> Rows<'_> {
         const WIDEST: f64 = 1024.0;
         let rows = Rows::scaled(self.features(), self.groups.iter().map(Items::from).collect());
@@ -131,12 +134,12 @@ impl Candidates<'_> {
         self.ground.features()
     }
 
-    /// How many items there are to choose from.
+    /// The number of free items in all groups.
     pub(crate) fn members(&self) -> usize {
         self.groups.iter().map(FreeItems::len).sum()
     }
 
-    /// How many of these items are in each group.
+    /// The number of chosen items in each group.
     pub(crate) fn counts_of(&self, chosen: &[Place]) -> Vec<usize> {
         let mut counts = vec![0; self.groups.len()];
         chosen.iter().for_each(|place| counts[place.group] += 1);
@@ -150,7 +153,7 @@ impl Candidates<'_> {
         counts.most == 0 || counts.is_fixed() && self.groups.iter().zip(&counts.low).all(full)
     }
 
-    /// The one set, where there is only one.
+    /// Returns the only set, if [`has_one_set`](Self::has_one_set).
     pub(crate) fn only_set(&self) -> Vec<Place> {
         let full = self.groups.iter().zip(&self.counts.low).enumerate().filter(|(_, (_, count))| **count > 0);
         full.flat_map(|(group, (members, _))| {
@@ -170,7 +173,7 @@ impl Candidates<'_> {
         Subset::from_distinct(chosen.chain(self.ground.included().iter().copied()).collect())
     }
 
-    /// The place of an item.
+    /// The place of a free item; `None` for other items.
     pub(crate) fn place(&self, item: usize) -> Option<Place> {
         let of_group =
             |(group, members): (usize, &FreeItems)| Some(Place { group, position: members.position(item)? });

@@ -16,15 +16,16 @@ use crate::{
     engine::{Engine, EngineInfo, in_double},
 };
 
-/// Computes an upper bound of ln det K_S over all sets that a model allows: the least of several.
+/// Computes an upper bound of ln det K_S over all sets that a model allows: the lowest of several bounds.
 ///
 /// ```text
 /// max_S ln det K_S  ≤  f(x) + max_y ∇f(x)·(y − x)      for f concave, f(1_S) ≥ ln det K_S
 /// ```
 ///
-/// The bound holds at any x in [0, 1]^m that the relaxation has reached. The maximum over the y that the quota allows
-/// takes the κ_l largest entries of the gradient in every part; under ranges, those that a part needs, then the largest
-/// of any part while they are positive or the total needs them. Parts under ranges get the weights that minimise Γ.
+/// The bound holds at any x in [0, 1]^m that the relaxation has reached. The maximum is over the y that the quota
+/// allows. It takes the κ_l largest entries of the gradient in every part. Under ranges it takes the entries that a
+/// part needs, then the largest of any part while they are positive or the total needs them. Parts under ranges get
+/// the weights that minimise Γ.
 ///
 /// | bound | f | applies to |
 /// |---|---|---|
@@ -34,24 +35,28 @@ use crate::{
 /// | [`Bound::Spectral`] | products of eigenvalues of K, or of the kernels of the parts | everything |
 /// | [`Bound::Hadamard`] | products of the squared lengths of rows | everything |
 ///
-/// Where sets may have several sizes ([`Dpp`](crate::Dpp), ranges without a total) k is Σ x_i, possibly a fraction; Γ
+/// If sets may have several sizes ([`Dpp`](crate::Dpp), ranges without a total), k is Σ x_i, possibly a fraction; Γ
 /// stays concave.
 ///
-/// Without quotas Γ is at most ln(k^k/k!) < k above the optimum (Nikolov 2015), and much closer where k is well below
+/// Without quotas Γ is at most ln(k^k/k!) < k above the optimum (Nikolov 2015), and much closer if k is well below
 /// the rank.
 ///
 /// # Cost
-/// Spectral and Hadamard's bound: 2mn². Γ of many items: 2mn² for each of ten to thirty rounds. With at most 400 items
-/// of full rank a step takes O(m³), or m²ι(m − ι) for Γ with ι ≤ k leading eigenvalues. A relaxation takes ten to twenty
-/// steps; those with parameters are solved again for each of a few dozen steps on the parameters. That takes a second at
-/// 100 items and up to a minute at 400: set a limit, [`Watch::within`](crate::Watch::within).
+/// Spectral and Hadamard bounds: 2mn². Γ of many items: 2mn² for each of ten to thirty rounds.
+///
+/// With at most 400 items of full rank a step takes O(m³), or m²ι(m − ι) for Γ with ι ≤ k leading eigenvalues. A
+/// relaxation takes ten to twenty steps. Relaxations with parameters are solved again for each of a few dozen steps
+/// on the parameters. That takes a second at 100 items and up to a minute at 400: set a limit,
+/// [`Watch::within`](crate::Watch::within).
 ///
 /// # Numerics
-/// f64. A bound is no less than the exact optimum; for a [`Kernel`](crate::Kernel), no less than that of the given
-/// matrix, including what its factor leaves out. It is computed at a dual point that is feasible as rounded, and a bound
-/// of every rounding error is added: a few 1e-13 where the k leading eigenvalues are within 1e8 of each other, and 10^d
-/// times as much where included items agree to d digits. In the worst case the lengths of rows still bound the
-/// determinant. Sums of more than 64 terms count with 8√n roundings instead of n.
+/// f64. A bound is no less than the exact optimum. For a [`Kernel`](crate::Kernel), it is no less than the optimum of
+/// the given matrix, including the part that its factor leaves out.
+///
+/// The bound is computed at a dual point that is feasible as rounded, and a bound of every rounding error is added.
+/// The sum of these is a few 1e-13 if the k leading eigenvalues are within 1e8 of each other, and 10^d times as much
+/// if included items agree to d digits. In the worst case the lengths of rows still bound the determinant. Sums of
+/// more than 64 terms count as 8√n roundings instead of n.
 ///
 /// # Examples
 /// ```
@@ -67,7 +72,8 @@ use crate::{
 ///
 /// # Source
 /// Nikolov (2015) and Li and Xie (2024) for Γ; Li (2024), and Chen, Fampa and Lee (2024), for the diagonal;
-/// Anstreicher (2020) for linx and the complement, and arXiv 2604.10363 for two scales of every item; Ko, Lee and Queyranne (1995) for eigenvalues.
+/// Anstreicher (2020) for linx and the complement, and arXiv 2604.10363 for two scales of every item; Ko, Lee and
+/// Queyranne (1995) for eigenvalues.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct UpperBound;
@@ -79,13 +85,16 @@ pub struct UpperBound;
 pub struct Certificate {
     /// No set that the model allows has a larger ln det.
     pub upper_bound: f64,
-    /// The bound that is lowest.
+    /// The lowest bound.
     pub bound: Bound,
     /// All bounds that were computed.
     pub bounds: Vec<(Bound, f64)>,
     /// Steps of the relaxations.
     pub iterations: u64,
-    /// The engine that computed it: the CPU in f64 for a few hundred items, and in place of any engine in single precision.
+    /// The engine that computed the bounds.
+    ///
+    /// Problems with up to a few hundred items are bounded on the CPU in f64. For more items, an engine in single
+    /// precision is replaced by one in f64.
     pub engine: EngineInfo,
 }
 
@@ -94,9 +103,9 @@ pub struct Certificate {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Bound {
-    /// From eigenvalues alone.
+    /// The spectral bound, from eigenvalues alone.
     Spectral,
-    /// From the lengths of rows alone.
+    /// Hadamard's bound, from the lengths of rows alone.
     Hadamard,
     /// The Γ relaxation.
     Gamma,
@@ -104,7 +113,7 @@ pub enum Bound {
     Linx,
     /// The Γ relaxation of the items left out.
     Complement,
-    /// Only one set, or one item, is left to choose.
+    /// Only one set or one item is left to choose.
     Enumeration,
     /// For a [`Design`](super::Design): information matrices in which no row has a weight above 1.
     Distinct,
@@ -128,12 +137,14 @@ impl fmt::Display for Bound {
 }
 
 impl UpperBound {
-    /// The bound of a model. The watch of the engine ([`Engine::watched`]), if there is one, can stop the run, which returns
-    /// the best bound so far; bounds that need no relaxation are always computed. The watch is told of every bound, with ln det of the best set that the relaxations have led to (−∞
-    /// before the first).
+    /// Computes the bound of a model.
+    ///
+    /// The watch of the engine ([`Engine::watched`]), if any, can stop the run. A stopped run returns the best bound
+    /// so far; bounds that need no relaxation are always computed. The watch receives every bound together with
+    /// ln det of the best set that the relaxations have led to (−∞ before the first).
     ///
     /// # Errors
-    /// Those of the engine; [`Error::Eigen`](crate::Error::Eigen).
+    /// Errors of the engine; [`Error::Eigen`](crate::Error::Eigen).
     pub fn certify(&self, model: &impl Objective, engine: &Engine) -> Result<Certificate> {
         let (engine, watch) = engine.apart();
         let clock = watch.start();
@@ -166,7 +177,7 @@ impl Certificate {
         }
     }
 
-    /// Raises all bounds to what sets that were left out may be worth.
+    /// Raises all bounds to at least the worth of sets that were left out.
     fn raise(&mut self, worth: f64) {
         self.upper_bound = self.upper_bound.max(worth);
         self.bounds.iter_mut().for_each(|(_, bound)| *bound = bound.max(worth));
@@ -174,8 +185,10 @@ impl Certificate {
 }
 
 impl Solution {
-    /// Adds the bound of a certificate for the same model, if it is lower than the known one; it is never set below
-    /// `log_det`, which may be rounded up. A set that lacks items stays without, since the bound is for other sets.
+    /// Adds the bound of a certificate for the same model, if it is lower than the known one.
+    ///
+    /// The bound is never set below `log_det`, which may be rounded up. A set that lacks items gets no bound, since
+    /// the bound is for other sets.
     #[must_use]
     pub fn certified(self, certificate: &Certificate) -> Self {
         if self.missing > 0 {
@@ -187,12 +200,12 @@ impl Solution {
     }
 }
 
-/// Relaxations are solved to this share of the gap between their bound and the best known set.
+/// The share of the gap between a relaxation's bound and the best known set to which the relaxation is solved.
 const SHARE: f64 = 0.01;
-/// Steps on parameters end when two in a row gain less than this share of the gap.
+/// The share of the gap below which two steps in a row end the search for parameters.
 const TUNING_SHARE: f64 = 0.003;
 
-/// All bounds of a ground set with a dense kernel.
+/// Computes all bounds of a ground set with a dense kernel.
 fn of_few(candidates: &Candidates<'_>, clock: &Clock) -> Result<Certificate> {
     let whole = Subproblem::new(candidates, places(candidates));
     let mut state = State::whole(whole.clone());
@@ -208,7 +221,7 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock) -> Result<Certificate> {
     certificate.raise(state.left_out);
     let ended = || clock.ended().is_some();
     let problem = &state.problem.reweighted(&balance(&state.problem, &|_, _| ended())?);
-    // ln det of the best set that x has led to: no bound can fall below it.
+    // ln det of the best set that x has led to; no bound can fall below it.
     let mut reached = f64::NEG_INFINITY;
     for method in Method::all_for(problem) {
         clock.report(reached, Some(certificate.upper_bound), certificate.iterations);
@@ -220,7 +233,7 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock) -> Result<Certificate> {
             Method::Complement(_) => Bound::Complement,
             Method::Linx(_) => Bound::Linx,
         };
-        // Without a known set the relaxation is solved to the end.
+        // Without a known set, the relaxation is solved to the end.
         let share = |share: f64| if reached.is_finite() { share } else { 0.0 };
         let (share, tuning_share) = (share(SHARE), share(TUNING_SHARE));
         let effort = Effort { target: reached, share, tuning: 100, tuning_share };
@@ -234,7 +247,7 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock) -> Result<Certificate> {
     Ok(certificate)
 }
 
-/// The bounds that need no relaxation.
+/// Computes the bounds that need no relaxation.
 fn in_one_pass(problem: &Subproblem) -> Result<Certificate> {
     let mut certificate = Certificate::of(hadamard(problem).upper_bound, Bound::Hadamard, Engine::host());
     if let Some(spectral) = usable(spectral_bound(problem))? {
@@ -243,7 +256,7 @@ fn in_one_pass(problem: &Subproblem) -> Result<Certificate> {
     Ok(certificate)
 }
 
-/// The bounds that take a few passes over the rows.
+/// Computes the bounds that take a few passes over the rows.
 fn of_many(candidates: &Candidates<'_>, engine: &Engine, clock: &Clock) -> Result<Certificate> {
     let engine = in_double(engine);
     let OnePass { spectral, hadamard } = one_pass_over_whole(candidates, engine)?;
@@ -253,7 +266,7 @@ fn of_many(candidates: &Candidates<'_>, engine: &Engine, clock: &Clock) -> Resul
     report(certificate.upper_bound);
     if clock.ended().is_none() {
         let enough = |bound: f64, value: f64| {
-            // Infinite while only the time is checked.
+            // The bound is infinite while only the time is checked.
             if bound.is_finite() {
                 report(bound);
             }

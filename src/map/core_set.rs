@@ -11,21 +11,23 @@ use crate::{
     model::{Counts, GroundSet, PartKDpp, feasibility},
 };
 
-/// The core-set of one shard: at most k items of every part, for quotas of k items in all.
+/// The core-set of one shard: at most k items of every part, for quotas of k items in total.
 ///
 /// ```text
 /// max { det K_S : S ⊆ ∪ core-sets, S meets the quota }  ≥  (2k)^(−2k) · max { det K_S : S meets the quota }
 /// ```
 ///
-/// for core-sets by local search: a locally optimal set of k items is at most 2k times flatter than its whole part in
-/// any direction, so every item of the best set can be swapped for one of its own part and shard, one after the other.
-/// In practice far less is lost. Core-sets are computed shard by shard, on any machine, and then united.
+/// This holds for core-sets from local search. A locally optimal set of k items is at most 2k times flatter than its
+/// whole part in any direction, so every item of the best set can be swapped, one after the other, for a core-set
+/// item from the same part and shard. In practice far less is lost. Core-sets are computed shard by shard, on any
+/// machine, and then united.
 ///
 /// # Shapes
-/// Every shard has features of the same n. Labels may differ; parts are united by name.
+/// Every shard has features with the same n. Labels may differ; parts are united by name.
 ///
 /// # Cost
-/// For a shard with m items: 2mnk by greedy, that of [`LocalSearch`] by local search. The union has at most shards · p · k items.
+/// For a shard with m items: 2mnk with the greedy algorithm, or the cost of [`LocalSearch`]. The union has at most
+/// shards · p · k items.
 ///
 /// # Numerics
 /// Rows of core-sets are kept in f64.
@@ -52,31 +54,32 @@ use crate::{
 /// ```
 ///
 /// # Source
-/// Mahabadi, Indyk, Oveis Gharan and Rezaei, *Composable core-sets for determinant maximization: a simple near-optimal
-/// algorithm* (2019), for sets of k items; under quotas the same swaps stay inside a part.
+/// Mahabadi, Indyk, Oveis Gharan and Rezaei, *Composable core-sets for determinant maximization: a simple
+/// near-optimal algorithm* (2019), for sets of k items; under quotas the same swaps stay inside a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoreSet {
     pub(crate) dims: usize,
-    /// The number of the batch, if it is of one.
+    /// The number of the batch that the items come from, if any.
     pub(crate) batch: Option<u64>,
-    /// One row after the other, as stored.
+    /// The rows one after the other, as stored.
     pub(crate) rows: Vec<f64>,
-    /// ln of their weights.
+    /// The logarithms of the row weights.
     pub(crate) log_weights: Vec<f64>,
-    /// Item numbers in the shard.
+    /// The item numbers in the shard.
     pub(crate) items: Vec<usize>,
     /// The name of every item's part.
     pub(crate) labels: Vec<String>,
-    /// Whether the label of every item is text, if that is known.
+    /// Whether the label of every item is text, if known.
     pub(crate) texts: Vec<Option<bool>>,
 }
 
 impl CoreSet {
-    /// Selects items by the greedy algorithm: one pass over the shard per item and part. The guarantee is weaker than that
-    /// of local search, a factor of (k!)² or more.
+    /// Selects items with the greedy algorithm: one pass over the shard per item and part.
+    ///
+    /// The guarantee is weaker than for local search: a factor of (k!)² or more.
     ///
     /// # Errors
-    /// As [`by_local_search`](CoreSet::by_local_search).
+    /// Same as [`by_local_search`](CoreSet::by_local_search).
     pub fn by_greedy(
         features: &Features,
         partition: &Partition,
@@ -86,7 +89,7 @@ impl CoreSet {
         Self::by(features, partition, total, |part| Greedy::default().solve(part, engine))
     }
 
-    /// The number of the batch that it is of; 0 for features that are no batch.
+    /// The number of the batch that the items come from; 0 for features that are not a batch.
     #[must_use]
     pub fn batch(&self) -> u64 {
         self.batch.unwrap_or(0)
@@ -97,12 +100,12 @@ impl CoreSet {
         Self { dims, batch: None, rows, log_weights, items, labels, texts }
     }
 
-    /// Selects items by local search from the greedy set.
+    /// Selects items with local search from the greedy set.
     ///
     /// # Errors
     /// - [`Error::LabelCount`] if partition and features have different numbers of items;
-    /// - [`Error::Nothing`] for a total of 0;
-    /// - those of [`LocalSearch::solve`].
+    /// - [`Error::Nothing`] if the total is 0;
+    /// - errors of [`LocalSearch::solve`].
     pub fn by_local_search(
         features: &Features,
         partition: &Partition,
@@ -136,7 +139,7 @@ impl CoreSet {
         Ok(core)
     }
 
-    /// The items by their numbers in the shard, part after part.
+    /// The numbers of the items in the shard, part by part.
     #[must_use]
     pub fn items(&self) -> &[usize] {
         &self.items
@@ -145,8 +148,9 @@ impl CoreSet {
     /// Unites the core-sets of all shards into one ground set.
     ///
     /// # Errors
-    /// - [`Error::Empty`] if there are none, or no item in any;
-    /// - [`StreamProblem::RepeatedBatch`] for two of batches of one number; [`StreamProblem::MixedLabels`];
+    /// - [`Error::Empty`] if there are no core-sets, or none has items;
+    /// - [`StreamProblem::RepeatedBatch`] if two core-sets come from batches with the same number;
+    /// - [`StreamProblem::MixedLabels`] if a label is text in one core-set and not in another;
     /// - [`Error::Shape`] if they have different numbers of features.
     pub fn union(core_sets: &[CoreSet]) -> Result<CoreSetUnion> {
         let mut numbers = BTreeSet::new();
@@ -196,9 +200,9 @@ pub struct CoreSetUnion {
 /// The origin of an item of a union.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The position of its core-set in the list.
+    /// The position of the item's core-set in the list.
     pub shard: usize,
-    /// Its number in that shard.
+    /// The number of the item in its shard.
     pub item: usize,
 }
 
@@ -215,7 +219,7 @@ impl CoreSetUnion {
         &self.partition
     }
 
-    /// The origin of an item.
+    /// Returns the origin of this item.
     ///
     /// # Panics
     /// If there is no such item.
@@ -225,10 +229,10 @@ impl CoreSetUnion {
     }
 }
 
-/// The items of a part that solve for `total` of them, or for as many as are independent.
+/// The best `total` items of a part, or as many as are independent.
 ///
-/// Weights that f64 does not hold together are narrowed, as in a model of the part. Where they have too many levels for
-/// that, the items of the upper levels are found first and included.
+/// Weights too far apart for f64 are narrowed, as in a model of the part. If they have too many levels for that, the
+/// items of the upper levels are found first and included.
 fn best_of(
     whole: &GroundSet,
     partition: &Partition,

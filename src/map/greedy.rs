@@ -1,4 +1,4 @@
-//! The greedy algorithm, with one pass over all rows per pick.
+//! The greedy algorithm with one pass over all rows per pick.
 
 use super::{
     Candidates, Objective, Place, Solution, Solver,
@@ -13,23 +13,24 @@ use crate::{
     engine::{Engine, Rows},
 };
 
-/// Repeatedly picks the item, from the parts that are not full, that multiplies the determinant most.
+/// Repeatedly picks the item that multiplies the determinant most, from the parts that are not full.
 ///
 /// ```text
 /// d_i = ‖a_i − π_S(a_i)‖²,   i* = argmax d_i,   q = unit residual of a_i*,   d_i ← d_i − (a_i·q)²
 /// ```
 ///
-/// This is the pivoted Cholesky decomposition of K. Only the gains d and the directions q are stored, neither K nor its
-/// factor. A [`Dpp`](crate::Dpp) stops when no gain exceeds 1; a [`PartitionDpp`](crate::PartitionDpp) under ranges
-/// without a total also needs the least count of every part, and room is kept for it. Ties go to the lowest item. If
-/// the picks exhaust the rank that a part needs, some are replaced once at the end to meet the quota.
+/// This is the pivoted Cholesky decomposition of K. Only the gains d and the directions q are stored, neither K nor
+/// its factor. A [`Dpp`](crate::Dpp) stops when no gain exceeds 1. A [`PartitionDpp`](crate::PartitionDpp) under
+/// ranges without a total does the same, but first meets the least count of every part, for which it keeps room. Ties
+/// go to the lowest item. If the picks exhaust the rank that a part needs, some are replaced once at the end to meet
+/// the quota.
 ///
 /// # Cost
-/// 2mn operations and one pass over A per pick; 8 bytes per item. A GPU makes all picks on its own.
+/// 2mn operations and one pass over A per pick; 8 bytes per item. A GPU makes all picks without the host.
 ///
 /// # Numerics
-/// f64. When subtraction has cancelled eight digits of the largest gain, all gains are recomputed from the rows and the
-/// directions (2mn² operations, at most a few times).
+/// f64. When subtraction has cancelled eight digits of the largest gain, all gains are recomputed from the rows and
+/// the directions (2mn² operations, at most a few times).
 ///
 /// # Examples
 /// ```
@@ -49,12 +50,13 @@ use crate::{
 pub struct Greedy {}
 
 impl<M: Objective> Solver<M> for Greedy {
-    /// The greedy set of a model.
+    /// Returns the greedy set of a model.
     ///
-    /// A stopped run fills the quota with the items whose last known gains are largest, as far as they are independent.
+    /// A stopped run fills the quota with the items whose last known gains are largest, as long as they are
+    /// independent.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Errors of the engine.
     fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
         let (engine, watch) = engine.apart();
         let candidates = model.candidates();
@@ -64,7 +66,7 @@ impl<M: Objective> Solver<M> for Greedy {
     }
 }
 
-/// Picks greedily by these gains, and repairs the picks if they exhaust a part's rank.
+/// Picks greedily using these gains, and repairs the picks if they exhaust a part's rank.
 pub(super) fn solve(
     candidates: &Candidates<'_>,
     engine: &Engine,

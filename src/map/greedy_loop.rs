@@ -1,4 +1,4 @@
-//! The loop of every greedy algorithm: the next item, until the counts are met or no item is worth it.
+//! The loop of every greedy algorithm: pick the next item until the counts are met or no item is worth it.
 
 use super::{Place, Termination};
 use crate::{
@@ -7,24 +7,24 @@ use crate::{
     model::Counts,
 };
 
-/// Dependent items after which filling gives up.
+/// The number of dependent items after which filling gives up.
 const PATIENCE: usize = 1000;
 
-/// What an algorithm picks from, and how it finds the next item.
+/// The items of an algorithm, and how it finds the next one.
 pub(super) trait Source {
-    /// Makes the next pick or several, or finds out that there is none.
+    /// Makes one or several picks, or finds that none is left.
     fn step(&mut self, picks: &mut Picks<'_>) -> Result<Step>;
 
     /// Takes the item with the largest last known gain that the counts need, without looking at all items.
     fn fill_one(&mut self, picks: &mut Picks<'_>) -> Result<FillStep>;
 }
 
-/// The outcome of a step.
+/// The outcome of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Something was picked, removed or computed anew.
+    /// Something was picked, removed or recomputed.
     Made,
-    /// No item is left that is worth it.
+    /// No item is left that is worth picking.
     Nothing,
     /// Gains are too small for the precision in which they are kept.
     Unclear,
@@ -41,18 +41,18 @@ pub(super) enum FillStep {
 /// The outcome of the loop.
 #[derive(Debug)]
 pub(super) struct Picked {
-    /// In order, without those given at the start.
+    /// The picks in order, without those given at the start.
     pub(super) places: Vec<Place>,
-    /// By how much each raised the objective, ln det or another.
+    /// The increase of the objective (ln det or another) by each pick.
     pub(super) gains: Vec<f64>,
     pub(super) termination: Termination,
 }
 
-/// The picks so far, and what the counts still take.
+/// The picks so far, and how many more the counts allow.
 #[derive(Debug)]
 pub(super) struct Picks<'c> {
     counts: &'c Counts,
-    /// How many items of each group were picked.
+    /// The number of items picked from each group.
     taken: Vec<usize>,
     /// The demand for another item of each group.
     demands: Vec<Demand>,
@@ -60,15 +60,17 @@ pub(super) struct Picks<'c> {
 }
 
 impl<'c> Picks<'c> {
-    /// After so many items of each group.
+    /// Starts after `taken` items of each group.
     pub(super) fn new(counts: &'c Counts, taken: Vec<usize>) -> Self {
         let demands = counts.demands(&taken);
         let picked = Picked { places: Vec::new(), gains: Vec::new(), termination: Termination::QuotaMet };
         Self { counts, taken, demands, picked }
     }
 
-    /// Picks until every group is full, or none needs items and no gain is worthwhile. If `ended` returns a reason to stop,
-    /// the places that the counts still need are filled by last known gains. Returns false if gains became unclear first.
+    /// Picks until every group is full, or until none needs items and no gain is worthwhile.
+    ///
+    /// If `ended` returns a reason to stop, the places that the counts still need are filled by last known gains.
+    /// Returns false if gains became unclear first.
     pub(super) fn run(
         &mut self,
         source: &mut impl Source,
@@ -96,7 +98,7 @@ impl<'c> Picks<'c> {
         Ok(true)
     }
 
-    /// Meets the counts by the independent items with the largest last known gains.
+    /// Meets the counts with the independent items that have the largest last known gains.
     fn fill(&mut self, source: &mut impl Source) -> Result<()> {
         let mut dependent = 0;
         while dependent < PATIENCE {
@@ -109,7 +111,7 @@ impl<'c> Picks<'c> {
         Ok(())
     }
 
-    /// Adds a pick, and returns the groups that are full from now on.
+    /// Adds a pick and returns the groups that it fills.
     pub(super) fn add(&mut self, place: Place, gain: f64) -> Vec<usize> {
         self.picked.places.push(place);
         self.picked.gains.push(gain);
@@ -141,7 +143,7 @@ impl<'c> Picks<'c> {
         &self.demands
     }
 
-    /// What the set still takes.
+    /// The counts that the set still allows.
     pub(super) fn remaining(&self) -> RemainingCounts {
         self.counts.remaining(&self.taken)
     }

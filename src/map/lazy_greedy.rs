@@ -1,4 +1,4 @@
-//! The greedy algorithm, reading only rows that could be picked.
+//! The greedy algorithm, reading only the rows that could be picked.
 
 use super::{
     Objective, Place, Solution, Solver, greedy,
@@ -15,20 +15,20 @@ use crate::{
     parallel::map_ordered_mut,
 };
 
-/// Finds the set of [`Greedy`](super::Greedy) faster: gains only ever fall, so an item is skipped while its last known
-/// gain is below another item's current one.
+/// Finds the set of [`Greedy`](super::Greedy) faster: gains never rise, so an item is skipped while its last known
+/// gain is below the current gain of another.
 ///
-/// Every part keeps its items' last known gains as upper bounds, in a heap of two levels. The best items of the last
-/// pick set a floor. Every item whose bound reaches it then applies the directions it has missed, in one visit to its
-/// row, until it is up to date or far enough below the floor. All threads visit rows in storage order, which a deeper
-/// heap would prevent. On the same machine gains, ties and the set equal those of [`Greedy`](super::Greedy) to the last
-/// bit.
+/// Every part keeps the last known gains of its items as upper bounds, in a heap of two levels. The best items of the
+/// previous pick set a floor. Every item whose bound reaches the floor then applies the directions that it has
+/// missed, in one visit to its row, until it is up to date or far enough below the floor. All threads visit rows in
+/// storage order, which a deeper heap would prevent. On the same machine, gains, ties and the set equal the results
+/// of [`Greedy`](super::Greedy) to the last bit.
 ///
 /// # Cost
-/// mn operations for the first gains, then 2n for every item and direction that could matter: about a third of
-/// them for Gaussian rows with m = 10⁶, n = 64, k = 50. 16 bytes per item. The engine computes only the first gains, if
-/// it does so in f64; the rest runs on the CPU. A GPU picks as in [`Greedy`](super::Greedy), since it makes all picks on
-/// its own.
+/// mn operations for the first gains, then 2n for every item and direction that could matter: about a third of them
+/// for Gaussian rows with m = 10⁶, n = 64, k = 50. 16 bytes per item. The engine computes only the first gains, if it
+/// does so in f64; the rest runs on the CPU. A GPU picks as in [`Greedy`](super::Greedy), since it makes all picks
+/// without the host.
 ///
 /// # Examples
 /// ```
@@ -48,10 +48,10 @@ use crate::{
 pub struct LazyGreedy {}
 
 impl<M: Objective> Solver<M> for LazyGreedy {
-    /// The greedy set of a model.
+    /// Returns the greedy set of a model.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Errors of the engine.
     fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
         let (engine, watch) = engine.apart();
         let candidates = model.candidates();
@@ -65,11 +65,11 @@ impl<M: Objective> Solver<M> for LazyGreedy {
     }
 }
 
-/// Items that share a ceiling.
+/// The number of items that share a ceiling.
 const BLOCK: usize = 16;
-/// Items of one task, whatever the number of threads.
+/// The number of items per task, independent of the number of threads.
 const TASK: usize = 128 * BLOCK;
-/// Leaders of all tasks that are visited before the other items.
+/// The number of leaders of all tasks that are visited before the other items.
 const FIRST: usize = 32;
 
 /// Upper bounds of gains, by group.
@@ -77,7 +77,7 @@ pub(super) struct LazyGains<'c> {
     /// Computes the first gains.
     engine: &'c Engine,
     rows: &'c Rows<'c>,
-    /// Directions since the last reset, in chunks.
+    /// The directions since the last reset, in chunks.
     directions: Vec<[f64; CHUNK]>,
     groups: Vec<LazyGroup>,
 }
@@ -85,10 +85,10 @@ pub(super) struct LazyGains<'c> {
 /// A heap of two levels: items under the ceilings of their blocks.
 #[derive(Default)]
 struct LazyGroup {
-    /// The gain after `applied` directions, at least what it is now; −∞ for items that are out.
+    /// The gain after `applied` directions, an upper bound of the current gain; −∞ for items that are out.
     bounds: Vec<f64>,
     applied: Vec<u32>,
-    /// An upper bound of the bounds of each [`BLOCK`] items.
+    /// An upper bound of every [`BLOCK`] bounds.
     ceilings: Vec<f64>,
     /// The best items of each task at its last visit.
     leaders: Vec<Leaders>,
@@ -149,7 +149,7 @@ impl LazyGroup {
         Self { applied: vec![0; bounds.len()], leaders: leaders.collect(), ceilings, bounds }
     }
 
-    /// A lower bound of the largest gain: that of the best leader.
+    /// A lower bound of the largest gain: the gain of the best leader.
     fn lead(&mut self, pending: &Pending<'_>) -> f64 {
         let mut items: Vec<usize> = self.leaders.iter().flat_map(Leaders::positions).collect();
         items.sort_unstable_by(|&i, &j| self.bounds[j].total_cmp(&self.bounds[i]));
@@ -184,9 +184,9 @@ impl LazyGroup {
     }
 }
 
-/// Items of a task whose bounds reach the floor.
+/// The items of a task whose bounds reach the floor.
 fn waiting(bounds: &[f64], ceilings: &[f64], floor: f64) -> Vec<usize> {
-    // Branch-free: every position is written, and counted only if it waits.
+    // Branch-free: every position is written, but the count grows only if the item waits.
     let (mut items, mut count) = (vec![0; bounds.len()], 0);
     for (block, bounds) in bounds.chunks(BLOCK).enumerate() {
         if ceilings[block] >= floor {

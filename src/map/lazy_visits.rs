@@ -10,10 +10,12 @@ use crate::{
     },
 };
 
-/// How many rows ahead are prefetched.
+/// The number of rows that are prefetched ahead.
 const AHEAD: usize = 8;
-/// An item below this fraction of the best gain postpones its remaining directions, since it is unlikely to be picked
-/// now. A higher value reads rows more often, a lower one applies more directions.
+/// The fraction of the best gain below which an item postpones its remaining directions, since it is unlikely to be
+/// picked now.
+///
+/// A higher value reads rows more often; a lower one applies more directions.
 const PATIENCE: f64 = 0.65;
 
 /// The directions that items may have missed.
@@ -28,7 +30,7 @@ pub(super) struct Pending<'a> {
 pub(super) struct Leaders([Option<Top>; 2]);
 
 impl Leaders {
-    /// The leaders of some gains, the first of which is at position `start` of the group.
+    /// The leaders among these gains. The first gain belongs to position `start` of the group.
     pub(super) fn of(start: usize, gains: &[f64]) -> Self {
         let mut leaders = Self::default();
         for (at, &gain) in gains.iter().enumerate() {
@@ -41,7 +43,7 @@ impl Leaders {
         self.0[0]
     }
 
-    /// Their positions in the group.
+    /// The positions of the leaders in the group.
     pub(super) fn positions(&self) -> impl Iterator<Item = usize> + use<> {
         self.all().map(|top| top.position)
     }
@@ -70,11 +72,11 @@ pub(super) struct Visits<'a> {
     /// The position of the run in its group.
     pub(super) start: usize,
     pub(super) bounds: &'a mut [f64],
-    /// How many directions are in every bound.
+    /// The number of directions applied to every bound.
     pub(super) applied: &'a mut [u32],
     /// Positions in the run.
     pub(super) items: &'a [usize],
-    /// Items with a lower bound are skipped.
+    /// Items with a bound below this are skipped.
     pub(super) floor: f64,
 }
 
@@ -129,7 +131,7 @@ impl<T: Scalar> WithSimd for Run<'_, T> {
     }
 }
 
-/// Applies missed directions in order until the bound is below `enough`; returns the bound and how many were applied.
+/// Applies missed directions in order until the bound is below `enough`. Returns the bound and the number applied.
 #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
 #[inline(always)]
 fn apply<S: Simd>(
@@ -162,7 +164,7 @@ fn apply<S: Simd>(
     (bound, count)
 }
 
-/// Takes the first D of the remaining directions, if there are that many.
+/// Takes the first D of the remaining directions, if there are at least D.
 #[inline]
 fn take<'a, const D: usize>(left: &mut &'a [[f64; CHUNK]], chunks: usize) -> Option<[&'a [[f64; CHUNK]]; D]> {
     let (taken, rest) = left.split_at_checked(D * chunks)?;

@@ -10,21 +10,22 @@
 //! | [`LazyGreedy`] | the same set, touching few rows | mn, and 2n for every row and direction that could matter |
 //! | [`LocalSearch`] | a set that no swap improves | 2mn² once, 4mn + 7mk per swap |
 //! | [`SymmetricGreedy`] | a set of any size, by one decision per item | 4mnr at most, O(nr²) |
-//! | [`Softmax`] | a set of any size that no single item improves, by a continuous relaxation | O(mn² + n³) per step |
-//! | [`Coverage`] | a set to which all items are similar | every item with all of its part, 2n Σ m_l², or more |
-//! | [`TopScores`] | the items with the largest scores, whatever their similarity | O(m log m) |
-//! | [`BranchAndBound`] | the best set, with a proof | exponential; some hundred nodes for 63 items |
+//! | [`Softmax`] | a set of any size that no single item improves, by relaxation | O(mn² + n³) per step |
+//! | [`Coverage`] | a set to which all items are similar | similarity of every pair in a part, 2n Σ m_l², or more |
+//! | [`TopScores`] | the items with the largest scores, regardless of similarity | O(m log m) |
+//! | [`BranchAndBound`] | the best set, with a proof | exponential; a few hundred nodes for 63 items |
 //!
-//! [`Greedy`], [`LazyGreedy`] and [`LocalSearch`] also take a [`KernelModel`], whose kernel is a function of two items: K
-//! need not have few features then. [`Coverage`] takes nothing else.
+//! [`Greedy`], [`LazyGreedy`] and [`LocalSearch`] also take a [`KernelModel`], whose kernel is a function of two
+//! items, so K need not have few features. [`Coverage`] takes only such models.
 //!
-//! [`Slates`](crate::slates::Slates) serves many small problems over one matrix of items, greedily and without allocation.
+//! [`Slates`](crate::slates::Slates) solves many small problems over one matrix of items, greedily and without
+//! allocation.
 //!
-//! [`CoreSet`] extends this to items spread over several shards.
-//! [`UpperBound`] bounds how much better than any of these the best set can be.
+//! [`CoreSet`] extends the solvers to items spread over several shards. [`UpperBound`] bounds how much better the
+//! best set can be than any set found.
 //!
-//! Rows may be of any magnitude. Within a part (or the whole ground set, without parts) their squares are compared, so a
-//! row counts as zero beside one that is 10¹⁵⁰ times as long ([`Termination::RankExhausted`]).
+//! Rows may be of any magnitude. Within a part (or the whole ground set, without parts) their squares are compared,
+//! so a row counts as zero if another is 10¹⁵⁰ times as long ([`Termination::RankExhausted`]).
 //!
 //! The problem is NP-hard, even to approximate within a factor c^k (Çivril and Magdon-Ismail 2013).
 
@@ -86,17 +87,19 @@ use crate::{
 pub struct Solution {
     /// The set, with the items that must be included.
     pub subset: Subset,
-    /// ln det K_S, computed from the features in f64 whatever the solver's precision; 0 for the empty set. −∞ for
-    /// dependent rows, and for a [`Kernel`](crate::Kernel) where the determinant is below the rounding of its factor. NaN
-    /// for large sets of [`Coverage`].
+    /// ln det K_S, computed from the features in f64 regardless of the solver's precision; 0 for the empty set.
+    ///
+    /// −∞ for dependent rows, and for a [`Kernel`](crate::Kernel) if the determinant is below the rounding error of
+    /// its factor. NaN for large sets of [`Coverage`].
     pub log_det: f64,
-    /// What the set covers; `None` from all solvers but [`Coverage`].
+    /// How well the set covers the items; `None` from all solvers except [`Coverage`].
     pub covered: Option<Covered>,
-    /// How many items the set lacks: 0 unless the rank is exhausted or the run was stopped before it had found enough
-    /// independent items.
+    /// The number of items that the set lacks: 0 unless the rank is exhausted or the run was stopped before it had
+    /// found enough independent items.
     pub missing: usize,
-    /// An upper bound of ln det over all sets that the model allows, if one is known. It includes rounding errors, and is
-    /// at least `log_det`.
+    /// An upper bound of ln det over all sets that the model allows, if one is known.
+    ///
+    /// It includes rounding errors and is at least `log_det`.
     pub upper_bound: Option<f64>,
     /// Why the solver stopped.
     pub termination: Termination,
@@ -120,7 +123,7 @@ impl Solution {
         Self { missing, ..Self::of(subset, log_det, termination, engine) }
     }
 
-    /// A complete set, of which nothing else is known.
+    /// A complete set about which nothing else is known.
     pub(crate) fn of(subset: Subset, log_det: f64, termination: Termination, engine: &Engine) -> Self {
         Self {
             subset,
@@ -134,9 +137,11 @@ impl Solution {
         }
     }
 
-    /// How much larger the optimum can be, in ln det: the upper bound minus [`log_det`](Self::log_det), never negative. No
-    /// set is better by more than this, whatever the [`termination`](Self::termination).
-    /// `None` without an upper bound, and for a set that the model does not allow.
+    /// How much larger the optimum can be, in ln det: the upper bound minus [`log_det`](Self::log_det), never
+    /// negative.
+    ///
+    /// No set is better by more than this, regardless of the [`termination`](Self::termination). `None` without an
+    /// upper bound, and for a set that the model does not allow.
     ///
     /// The bound holds for exact determinants; `log_det` is rounded.
     #[must_use]
@@ -160,12 +165,16 @@ pub enum Termination {
     /// No swap that the search considers improves the set.
     LocallyOptimal,
     /// No set that the model allows is better by more than the solver's tolerance in ln det, 10⁻⁹ unless
-    /// [`BranchAndBound::with_tolerance`] sets another: the upper bound, which includes all rounding, is within it of
-    /// the exact ln det of the set; without a tolerance of yours, rounding may add up to 10⁻⁹ for every item of the set.
-    /// What is proven is [`Solution::gap`]; sets that are better by less may exist.
+    /// [`BranchAndBound::with_tolerance`] sets another.
+    ///
+    /// The upper bound, which includes all rounding, is within the tolerance of the exact ln det of the set. Without
+    /// an explicit tolerance, rounding may add up to 10⁻⁹ per item of the set. [`Solution::gap`] is what is proven;
+    /// sets that are better by less may exist.
     Optimal,
-    /// The search ended like an optimal one, but rounding keeps the upper bound further from the set than the tolerance:
-    /// no set is better by more than [`Solution::gap`].
+    /// The search ended like an optimal one, but rounding keeps the upper bound further from the set than the
+    /// tolerance.
+    ///
+    /// No set is better by more than [`Solution::gap`].
     #[cfg_attr(feature = "serde", serde(rename = "limited-by-rounding"))]
     Rounding,
     /// The time limit passed.
@@ -192,14 +201,14 @@ impl fmt::Display for Termination {
     }
 }
 
-/// Counters of a solver's run, zero or empty where they do not apply.
+/// Counters of a solver's run, zero or empty if they do not apply.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stats {
-    /// By how much each greedy pick raised ln det, or what [`Coverage`] maximises, in order.
+    /// The increase of ln det, or of the objective of [`Coverage`], by each greedy pick, in order.
     pub gains: Vec<f64>,
-    /// Greedy picks replaced because they had exhausted the rank that a part needs.
+    /// Greedy picks that were replaced because they had exhausted the rank that a part needs.
     pub repairs: usize,
     /// Swaps of one item.
     pub swaps: u64,
@@ -213,14 +222,16 @@ pub struct Stats {
     pub iterations: u64,
     /// Items added to or removed from a set of any size.
     pub resizes: u64,
-    /// The most swaps that one climb from the greedy set can make, 2 ln k! / ln(1 + ε/k): O(k² log k / ε) by theorem 4.1.
+    /// The most swaps that one climb from the greedy set can make, 2 ln k! / ln(1 + ε/k): O(k² log k / ε) by theorem
+    /// 4.1.
     pub swap_bound: Option<f64>,
-    /// κ(A) of theorem 4.1, λ_1 over the mean of λ_k … λ_m, where it is cheap to compute.
+    /// κ(A) of theorem 4.1, λ_1 over the mean of λ_k … λ_m, if it is cheap to compute.
     pub condition: Option<f64>,
-    /// How much larger the optimum can be in ln det by theorem 4.1, min(2 ln k!, k ln κ + ε), where κ(A) is cheap.
+    /// How much larger the optimum can be in ln det by theorem 4.1, min(2 ln k!, k ln κ + ε), if κ(A) is cheap.
     pub log_guarantee: Option<f64>,
     /// Nodes of a search tree.
     pub nodes: u64,
-    /// Of [`BranchAndBound`]: the items that a better set can have, after the bound of all items.
+    /// The number of items that a better set can contain, according to the bound of all items ([`BranchAndBound`]
+    /// only).
     pub survivors: Option<usize>,
 }

@@ -12,21 +12,22 @@ use crate::{
 
 /// The gains d_i = ‖a_i − π(a_i)‖² of all free items.
 pub(super) trait Gains {
-    /// The largest gain of a group, the first among ties, and those that rounding cannot tell from it; empty if no item
-    /// is left.
+    /// The largest gain of a group, the first among ties, and all gains that rounding cannot distinguish from it;
+    /// empty if no item is left.
     fn top(&mut self, group: usize) -> Result<Vec<Top>>;
-    /// Removes an item.
+    /// Removes this item.
     fn remove(&mut self, place: Place);
     /// Removes a whole group.
     fn close(&mut self, group: usize);
     /// d ← d − (A q)².
     fn apply(&mut self, direction: &[f64]) -> Result<()>;
-    /// Replaces all gains, group after group.
+    /// Replaces all gains, group by group.
     fn reset(&mut self, gains: Vec<f64>) -> Result<()>;
     /// Replaces all gains by ‖a_i‖².
     fn reset_to_norms(&mut self) -> Result<()>;
-    /// The next picks, if the engine makes them without the host in between: of a set that still takes so many items, as
-    /// long as gains are no less than these.
+    /// The next picks, if the engine makes them without the host, for a set with these remaining counts.
+    ///
+    /// They end when gains fall below `least`.
     fn pick_ahead(
         &mut self,
         basis: &OrthonormalBasis,
@@ -46,7 +47,7 @@ struct NextPick {
     is_worthwhile: bool,
 }
 
-/// What was picked, and the gains of the others.
+/// The picks so far, and the gains of the other items.
 pub(super) struct Pivots<'c, G> {
     candidates: &'c Candidates<'c>,
     engine: &'c Engine,
@@ -56,14 +57,14 @@ pub(super) struct Pivots<'c, G> {
     basis: OrthonormalBasis,
     /// The largest gain of each group when gains were last recomputed.
     reference: Vec<f64>,
-    /// Whether gains have been updated since.
+    /// Whether gains have been updated since then.
     updated: bool,
     /// Items that can no longer be picked.
     gone: Vec<Place>,
 }
 
 impl<'c, G: Gains> Pivots<'c, G> {
-    /// Picks from the included items and `start` on until the loop ends, and never `barred` items.
+    /// Starts from the included items and `start`, and picks until the loop ends. Never picks `barred` items.
     pub(super) fn pick(
         candidates: &'c Candidates<'c>,
         engine: &'c Engine,
@@ -92,14 +93,14 @@ impl<'c, G: Gains> Pivots<'c, G> {
         Ok(picks.into_picked())
     }
 
-    /// Takes the picks that the engine makes on its own, and returns why it stopped; `None` if it makes none.
+    /// Takes the picks that the engine makes ahead, and returns why it stopped; `None` if it makes none.
     fn take_ahead(&mut self, picks: &mut Picks<'_>) -> Result<Option<AheadEnd>> {
         let least: Vec<f64> = self.reference.iter().map(|reference| self.cancelled() * reference).collect();
         let ahead = self.gains.pick_ahead(&self.basis, &picks.remaining(), &least)?;
         let Some(ahead) = ahead else { return Ok(None) };
         for &(group, position) in &ahead.places {
             if !self.take(picks, Place { group, position }) {
-                // The engine took it for independent, so its gains are worth nothing.
+                // The engine considered the item independent, so its gains are worthless.
                 self.recompute(picks)?;
                 return Ok(Some(AheadEnd::InDoubt));
             }
@@ -112,13 +113,14 @@ impl<'c, G: Gains> Pivots<'c, G> {
         Ok(is_progress.then_some(ahead.end))
     }
 
-    /// Gains below this fraction of the largest when last recomputed have lost too many digits to cancellation.
+    /// The fraction of a group's largest gain, when last recomputed, below which cancellation has cost too many
+    /// digits.
     fn cancelled(&self) -> f64 {
         self.precision.epsilon().sqrt()
     }
 
-    /// The largest positive gain of all groups with at least this demand, worthwhile ones first; ties go to the lowest
-    /// item.
+    /// The largest positive gain of all groups with at least this demand, worthwhile ones first; ties go to the
+    /// lowest item.
     fn best(&mut self, picks: &Picks<'_>, least: Demand) -> Result<Option<NextPick>> {
         let mut best: Option<((bool, Magnitude), NextPick)> = None;
         for group in picks.groups(least) {
@@ -153,7 +155,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
         self.basis.remove_from(&mut row).map_or(0.0, |residual| squared * residual * residual)
     }
 
-    /// Adds an item, unless its row turns out to depend on those before it.
+    /// Adds an item, unless its row turns out to depend on the rows before it.
     fn take(&mut self, picks: &mut Picks<'_>, place: Place) -> bool {
         self.gone.push(place);
         self.gains.remove(place);
@@ -223,7 +225,7 @@ impl<G: Gains> Source for Pivots<'_, G> {
     }
 }
 
-/// The squared residual of every scaled row beyond a basis, group after group.
+/// The squared residual of every scaled row beyond a basis, group by group.
 pub(super) fn residuals(engine: &Engine, rows: &Rows<'_>, basis: &OrthonormalBasis) -> Result<Vec<f64>> {
     if basis.len() == 0 {
         return engine.row_norms(rows);
@@ -235,12 +237,12 @@ pub(super) fn residuals(engine: &Engine, rows: &Rows<'_>, basis: &OrthonormalBas
     engine.row_forms(rows, &vec![complement.as_ref(); rows.groups().len()])
 }
 
-/// gain / scale² as an exponent and a mantissa: exact, without over- or underflow.
+/// gain / scale² as an exponent and a mantissa: exact, without overflow or underflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Magnitude(i64, u64);
 
 impl Magnitude {
-    /// For a positive gain and a power of two.
+    /// Creates it from a positive gain and a power of two.
     fn of(gain: f64, scale: f64) -> Self {
         const MANTISSA: u32 = 52;
         let exponent = |x: f64| (x.to_bits() >> MANTISSA).cast_signed();

@@ -14,9 +14,9 @@ pub(super) struct PlainGains<'c> {
     table: Option<Box<dyn GainTable + 'c>>,
     /// The largest gains of every group, if nothing has changed since they were computed.
     tops: Option<Vec<Vec<Top>>>,
-    /// A direction that gains do not take into account yet.
+    /// A direction that the gains do not take into account yet.
     pending: Option<Vec<f64>>,
-    /// Picks until the engine is asked again to go ahead, and after its next failure.
+    /// The number of picks until the engine is asked again to pick ahead, now and after its next failure.
     patience: [usize; 2],
 }
 
@@ -71,7 +71,7 @@ impl Gains for PlainGains<'_> {
         let Some(ahead) = table.pick_ahead(&request)? else { return Ok(None) };
         self.tops = None;
         self.pending = None;
-        // Where items are much alike, most choices are in doubt.
+        // If many items are nearly alike, most choices are in doubt.
         self.patience = if ahead.places.is_empty() { [next, 2 * next] } else { [0, 1] };
         Ok(Some(ahead))
     }

@@ -1,4 +1,4 @@
-//! Meeting a quota after greedy picks have exhausted the rank that a part needs.
+//! Repairs greedy picks that fell short of a quota because they exhausted the rank that a part needs.
 
 use super::{
     Candidates, Place, Termination, greedy_loop::Picked, pivots::Pivots, plain_gains::PlainGains,
@@ -13,8 +13,9 @@ use crate::{
     },
 };
 
-/// Replaces picks that ended short of the quota along augmenting paths, if possible, and returns how many items were
-/// replaced: none if the clock ends the search.
+/// Replaces picks that ended short of the quota along augmenting paths, if possible.
+///
+/// Returns the number of replaced items, 0 if the clock ends the search.
 ///
 /// # Cost
 /// Up to k passes over the rows: replacements are picked greedily, part by part.
@@ -58,9 +59,10 @@ pub(super) fn complete(
     Ok(replaced)
 }
 
-/// Allowed counts of independent rows near those picked: the least count of every group, raised towards the picked one
-/// and then until the total is reached. Counts of independent rows form a polymatroid, so they can be raised one after
-/// the other.
+/// Allowed counts of independent rows near the picked counts.
+///
+/// The least count of every group is raised towards the picked count, and then until the total is reached. Counts of
+/// independent rows form a polymatroid, so they can be raised one after the other.
 fn nearest(allowed: &Counts, picked: &[usize], bases: &[PartBasis], dims: usize) -> Vec<usize> {
     let mut counts = allowed.low.clone();
     let mut raise = |upto: &[usize], most: usize| {
@@ -79,8 +81,9 @@ fn nearest(allowed: &Counts, picked: &[usize], bases: &[PartBasis], dims: usize)
     counts
 }
 
-/// The picks of a group and further greedy picks that span what the group spans, or as much as the quota could need;
-/// each with the unit vector of its residual beyond the included items.
+/// The picks of a group and further greedy picks, which together span the group or as much as the quota could need.
+///
+/// Each comes with the unit vector of its residual beyond the included items.
 fn spanning_rows(
     candidates: &Candidates<'_>,
     engine: &Engine,

@@ -1,13 +1,14 @@
 //! Bounds of rounding errors.
 //!
-//! The error of a sum of n terms is at most n u times the sum of their magnitudes, and in practice at most 8√n u times
-//! it, since errors are positive as often as negative (Higham and Mary, *A new approach to probabilistic rounding error
-//! analysis*, 2019, theorem 2.4). The constants for decompositions are several times the largest observed errors.
+//! The error of a sum of n terms is at most n u times the sum of their magnitudes. In practice it is at most 8√n u
+//! times that sum, since errors are positive as often as negative (Higham and Mary, *A new approach to probabilistic
+//! rounding error analysis*, 2019, theorem 2.4). The constants for decompositions are several times the largest
+//! observed errors.
 
 /// The unit roundoff u.
 const UNIT: f64 = 0.5 * f64::EPSILON;
 
-/// Squares of shorter rows underflow, so lengths are known only to this accuracy.
+/// The accuracy to which lengths are known: squares of shorter rows underflow.
 pub(super) const VANISHING: f64 = 1e-150;
 
 /// The error of a sum of products in any order, as a fraction of the sum of their magnitudes.
@@ -16,23 +17,24 @@ pub(super) fn of_sum(terms: usize) -> f64 {
     UNIT * terms.min(8.0 * terms.sqrt())
 }
 
-/// The same for [`dot`](crate::linalg::kernels::dot), which adds at least two partial sums.
+/// The error of a [`dot`](crate::linalg::kernels::dot), which adds at least two partial sums.
 pub(super) fn of_dot(terms: usize) -> f64 {
     of_sum(terms / 2 + 4)
 }
 
-/// ‖A − U Λ Uᵀ‖ as a fraction of ‖A‖ for the eigenvalues found and some orthogonal U.
+/// ‖A − U Λ Uᵀ‖ as a fraction of ‖A‖, for the computed eigenvalues and some orthogonal U.
 pub(super) fn of_eigenvalues(size: usize) -> f64 {
     4.0 * size as f64 * f64::EPSILON
 }
 
-/// ‖UᵀU − I‖ for the eigenvectors found, and twice their distance from orthogonal ones.
+/// ‖UᵀU − I‖ for the computed eigenvectors, and twice their distance from orthogonal ones.
 pub(super) fn of_eigenvectors(size: usize) -> f64 {
     4.0 * size as f64 * f64::EPSILON
 }
 
-/// The error of one reflection of a row, as a fraction of its length: from the product with the normal, twice, and from
-/// the normal's length.
+/// The error of reflecting a row once, as a fraction of its length.
+///
+/// It comes from the product with the normal, twice, and from the normal's length.
 pub(super) fn of_reflection(dims: usize) -> f64 {
     4.0 * of_dot(dims) + 16.0 * UNIT
 }

@@ -5,11 +5,12 @@ use crate::{Result, engine::Engine, sealed::Sealed};
 
 /// An algorithm that looks for the most probable set of a model.
 ///
-/// The type parameter is the model: [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy),
+/// The type parameter is the model. [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy),
 /// [`LocalSearch`](super::LocalSearch) and [`BranchAndBound`](super::BranchAndBound) solve every
-/// [`Objective`](super::Objective), the first three also a [`KernelModel`](super::KernelModel),
-/// [`SymmetricGreedy`](super::SymmetricGreedy) and [`Softmax`](super::Softmax) a [`Dpp`](crate::Dpp). It is sealed: solvers
-/// read the models' own rows.
+/// [`Objective`](super::Objective). The first three also solve a [`KernelModel`](super::KernelModel).
+/// [`SymmetricGreedy`](super::SymmetricGreedy) and [`Softmax`](super::Softmax) solve a [`Dpp`](crate::Dpp).
+///
+/// The trait is sealed, since solvers read the models' own rows.
 ///
 /// # Examples
 /// ```
@@ -25,11 +26,13 @@ use crate::{Result, engine::Engine, sealed::Sealed};
 /// # Ok(()) }
 /// ```
 pub trait Solver<M>: Sealed {
-    /// Solves a model. The watch of the engine ([`Engine::watched`]), if there is one, receives progress reports and can
-    /// stop the run; the best set so far is returned then, with its [`termination`](Solution::termination).
+    /// Solves a model.
+    ///
+    /// The watch of the engine ([`Engine::watched`]), if any, receives progress reports and can stop the run. A
+    /// stopped run returns the best set so far, with its [`termination`](Solution::termination).
     ///
     /// # Errors
-    /// Those of the engine and of the solver.
+    /// Errors of the engine and of the solver.
     fn solve(&self, model: &M, engine: &Engine) -> Result<Solution>;
 }
 

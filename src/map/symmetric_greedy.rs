@@ -17,32 +17,32 @@ use crate::{
     model::Counts,
 };
 
-/// Decides about one item after the other, from below and above at once: X grows from the empty set, Y shrinks from the
-/// ground set, and they meet in the result.
+/// Decides about one item after the other, from below and above at once: X grows from the empty set, Y shrinks from
+/// the ground set, and they meet in the result.
 ///
 /// ```text
 /// a_i = f(X+i) − f(X),   b_i = f(Y−i) − f(Y),   f(S) = ln det K_S
 /// X ← X+i  if a_i ≥ b_i,   else  Y ← Y−i
 /// ```
 ///
-/// Where items are dependent f(Y) is −∞, and b_i is its limit for K + εI, ε → 0: +∞ for items that depend on the others
-/// of Y, which leave it. Items that depend on later ones are therefore never kept, and the [`ItemOrder`] matters: with m
-/// items of rank r > 0, [`ItemOrder::Index`] chooses among r of the last ones, and [`ItemOrder::GreedyBasisLast`] among r
-/// of large volume. Published implementations go by index and leave these decisions to the rounding errors of a zero
-/// determinant.
+/// If items are dependent, f(Y) is −∞ and b_i is its limit for K + εI, ε → 0: +∞ for items that depend on the others
+/// of Y, which leave it. Items that depend on later ones are therefore never kept, so the [`ItemOrder`] matters. With
+/// m items of rank r > 0, [`ItemOrder::Index`] chooses among r of the last ones, and [`ItemOrder::GreedyBasisLast`]
+/// among r of large volume. Published implementations go by index and leave these decisions to the rounding errors of
+/// a zero determinant.
 ///
 /// # Guarantee
-/// If f ≥ 0 on all sets, f(X) is at least a third of the optimum in any order; with [`Decision::Randomised`] at least
-/// half of it in expectation. Most kernels have sets with negative ln det K_S, or −∞ for dependent ones; then there is
-/// no guarantee. (If all eigenvalues are at least 1, f only grows, and all items are kept.)
+/// If f ≥ 0 on all sets, f(X) is at least a third of the optimum in any order, and with [`Decision::Randomised`] at
+/// least half of it in expectation. Most kernels have sets with negative ln det K_S, or −∞ for dependent ones; then
+/// there is no guarantee. (If all eigenvalues are at least 1, f only grows, and all items are kept.)
 ///
 /// # Cost
 /// At most 4mnr operations, fewer if the last items span everything, and O(nr²); 24nr bytes.
 /// [`ItemOrder::GreedyBasisLast`] adds a [`Greedy`](crate::map::Greedy) run of r picks.
 ///
 /// # Numerics
-/// f64, by orthogonal transformations: Y is never inverted and nothing is downdated. Unit rows that agree to
-/// 1e-12 count as dependent. Rows may be of any magnitude.
+/// f64, by orthogonal transformations: Y is never inverted and nothing is downdated. Unit rows that agree to 1e-12
+/// count as dependent. Rows may be of any magnitude.
 ///
 /// # Examples
 /// ```
@@ -71,25 +71,27 @@ pub enum ItemOrder {
     /// By index, as published implementations do.
     #[default]
     Index,
-    /// At random: by one number per item from the ChaCha8 generator with this seed.
+    /// At random: sorted by one number per item from the ChaCha8 generator with this seed.
     Shuffled {
         /// Seed of the generator.
         seed: u64,
     },
-    /// The items outside the basis that the greedy algorithm picks, then the basis, both by index. With more items than
-    /// dimensions the former all leave, and the choice is among the basis.
+    /// The items outside the basis that the greedy algorithm picks, then the basis, both by index.
+    ///
+    /// With more items than dimensions, all items outside the basis leave, so the choice is among the basis.
     GreedyBasisLast,
 }
 
-/// How the [`SymmetricGreedy`] algorithm decides about an item.
+/// How the [`SymmetricGreedy`] algorithm decides whether to keep an item or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
     /// Keeps an item if a_i ≥ b_i.
     #[default]
     Deterministic,
-    /// Keeps an item with probability a⁺/(a⁺ + b⁺), or 1 if both are zero, where a⁺ = max(a_i, 0). Coins come from the
-    /// ChaCha8 generator with this seed.
+    /// Keeps an item with probability a⁺/(a⁺ + b⁺), or 1 if both are zero, where a⁺ = max(a_i, 0).
+    ///
+    /// Coins come from the ChaCha8 generator with this seed.
     Randomised {
         /// Seed of the generator.
         seed: u64,
@@ -111,11 +113,13 @@ impl SymmetricGreedy {
 }
 
 impl Solver<Dpp> for SymmetricGreedy {
-    /// The set in which X and Y meet. Its [`gains`](super::Stats::gains) are the a_i of the items kept, in the order of
-    /// decision. A stopped run returns the items kept so far.
+    /// Returns the set in which X and Y meet.
+    ///
+    /// Its [`gains`](super::Stats::gains) are the a_i of the items kept, in the order of decision. A stopped run
+    /// returns the items kept so far.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Errors of the engine.
     fn solve(&self, model: &Dpp, engine: &Engine) -> Result<Solution> {
         let (engine, watch) = engine.apart();
         let clock = watch.start();
@@ -153,7 +157,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// Decides about an item; a_i if it is kept.
+    /// Decides whether to keep an item. Returns a_i if it does.
     fn decide(&mut self, item: &Item, direction: &[f64], coin: &mut Coin) -> Option<f64> {
         let products = self.tails.products(direction);
         let left = item.beyond_later * self.tails.extend_by(&products).sqrt();
@@ -198,7 +202,7 @@ impl ItemOrder {
     }
 }
 
-/// Decides about items: at random with a generator, by the larger gain without.
+/// Decides about items: at random if it has a generator, otherwise by the larger gain.
 struct Coin(Option<ChaCha8Rng>);
 
 impl Coin {

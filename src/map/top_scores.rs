@@ -1,4 +1,4 @@
-//! The items with the largest scores, whatever their similarity.
+//! The items with the largest scores, regardless of their similarity.
 
 use super::{Objective, Place, Solution, Solver, Termination};
 use crate::{
@@ -7,16 +7,16 @@ use crate::{
     engine::{Demand, Engine, Items},
 };
 
-/// The allowed set with the largest sum of scores: what [`Features::with_scores`](crate::Features::with_scores) tends to
-/// as the diversity goes to 0.
+/// Finds the allowed set with the largest sum of scores: the limit of
+/// [`Features::with_scores`](crate::Features::with_scores) as the diversity goes to 0.
 ///
 /// ```text
 /// max  Σ_{i∈S} r_i,   S as the model allows
 /// ```
 ///
-/// Where the size is free, items with positive scores are taken beyond those that the quota needs. Ties go to the lowest
-/// item. Determinants play no part: similar items may be chosen together, even if their rows are dependent and
-/// [`Solution::log_det`] is −∞.
+/// If the size is free, items with positive scores are taken in addition to those that the quota needs. Ties go to
+/// the lowest item. Determinants play no part: similar items may be chosen together, even if their rows are dependent
+/// and [`Solution::log_det`] is −∞.
 ///
 /// # Cost
 /// O(m log m).
@@ -36,7 +36,7 @@ pub struct TopScores {
 }
 
 impl TopScores {
-    /// The solver for these scores, one per item.
+    /// Creates the solver for these scores, one per item.
     #[must_use]
     pub fn new(scores: impl Into<Vec<f64>>) -> Self {
         Self { scores: scores.into() }
@@ -45,7 +45,8 @@ impl TopScores {
 
 impl<M: Objective> Solver<M> for TopScores {
     /// # Errors
-    /// [`Error::Shape`] for another number of scores than items; [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite).
+    /// [`Error::Shape`] if the numbers of scores and items differ;
+    /// [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite).
     fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
         let (candidates, scores) = (model.candidates(), &self.scores);
         let (expected, found) = (candidates.features.items(), scores.len());
@@ -57,7 +58,7 @@ impl<M: Objective> Solver<M> for TopScores {
             let (a, b) = (candidates.item(*a), candidates.item(*b));
             scores[b].total_cmp(&scores[a]).then(a.cmp(&b))
         };
-        // First what every part needs, then the best of the rest.
+        // First the items that every part needs, then the best of the rest.
         let (mut chosen, mut rest) = (Vec::new(), Vec::new());
         for (group, members) in candidates.groups.iter().enumerate() {
             let places = (0..Items::from(members).len()).map(|position| Place { group, position });

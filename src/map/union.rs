@@ -1,17 +1,19 @@
-//! The best set of parts that do not know of each other.
+//! The best set of independent parts.
 
 use super::{Covered, Solution, Stats, Termination, rounding::of_sum};
 use crate::Subset;
 
 impl Solution {
-    /// The union of solutions of disjoint parts, as of [`IndependentKDpps::parts`](crate::IndependentKDpps::parts): its
-    /// objective is the sum of theirs, Σ_l ln det K_{S_l}, and so is its upper bound, if all have one. `None` without
-    /// solutions.
+    /// The union of solutions of disjoint parts, such as [`IndependentKDpps::parts`](crate::IndependentKDpps::parts).
     ///
-    /// What the parts cover adds up, too: let them cover different items ([`Coverage::within`](super::Coverage::within)).
+    /// Its objective is the sum of the parts' objectives, Σ_l ln det K_{S_l}. Its upper bound is the sum of their
+    /// bounds, if all have one. `None` without solutions.
     ///
-    /// It ends as the part that ends least well does: interrupted, by a time limit, short of items, and so on to proven
-    /// optimal. The counters are sums; gains stand part after part.
+    /// The coverage of the parts is also added up, so let them cover different items
+    /// ([`Coverage::within`](super::Coverage::within)).
+    ///
+    /// The termination is the weakest among the parts: from interrupted, time limit and lacking items up to proven
+    /// optimal. The counters are sums; gains are listed part after part.
     #[must_use]
     pub fn union(parts: impl IntoIterator<Item = Self>) -> Option<Self> {
         let parts: Vec<Self> = parts.into_iter().collect();
@@ -38,7 +40,7 @@ impl Solution {
     }
 }
 
-/// The one of two that says less of a set.
+/// The termination that guarantees less.
 fn worse(one: Termination, other: Termination) -> Termination {
     const FROM_WORST: [Termination; 9] = [
         Termination::Interrupted,
@@ -54,7 +56,7 @@ fn worse(one: Termination, other: Termination) -> Termination {
     FROM_WORST.into_iter().find(|&way| way == one || way == other).unwrap_or(one)
 }
 
-/// Of the counters; what theorem 4.1 guarantees of one part is not a guarantee of all.
+/// Adds the counters of a part. The guarantee of theorem 4.1 for one part does not hold for the union.
 fn sum(mut all: Stats, part: &Stats) -> Stats {
     all.gains.extend(&part.gains);
     all.repairs += part.repairs;

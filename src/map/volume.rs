@@ -18,8 +18,9 @@ use crate::{
 /// A = Rᵀ(Qᵀ + R⁻ᵀE):   ln det A Aᵀ ≤ 2 Σ ln R_ii + 2 Σ ln(1 + q_i),   q_i = Σ_j |R⁻¹|_ji ‖e_j‖
 /// ```
 ///
-/// for the computed factors, where E is their residual (Hadamard's inequality); the lower bound has 1 − √k q_i instead
-/// (diagonal dominance). R_ii is first raised to at least ‖e_i‖, so that even numerically dependent rows have a bound.
+/// for the computed factors, where E is their residual (Hadamard's inequality). The lower bound has 1 − √k q_i
+/// instead (diagonal dominance). R_ii is first raised to at least ‖e_i‖, so that even numerically dependent rows have
+/// a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LogVolume {
     /// −∞ if rounding leaves open whether the rows are independent.

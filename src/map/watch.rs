@@ -12,7 +12,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     watch: Watch,
-    /// When the run began, if progress is reported.
+    /// The start of the run, if progress is reported.
     start: Option<Instant>,
 }
 
@@ -24,17 +24,17 @@ impl Watch {
 }
 
 impl Clock {
-    /// Why the run must end now, if it must.
+    /// Returns the reason if the run must end now.
     pub(super) fn ended(&self) -> Option<Termination> {
         self.watch.ended().map(Termination::from)
     }
 
-    /// Whether the run must end now, whatever its time limit.
+    /// Returns the reason if the run must end now regardless of its time limit.
     pub(super) fn stopped(&self) -> Option<Termination> {
         self.watch.stopped().map(Termination::from)
     }
 
-    /// The engine under the same watch, so that its passes over many rows end, too.
+    /// The engine under the same watch, so that its passes over many rows also end.
     pub(super) fn over(&self, engine: &Engine) -> Engine {
         engine.watched(&self.watch.without_reports())
     }

@@ -1,39 +1,39 @@
-//! Conditions on items, and what they leave of the sets that a law allows.
+//! Conditions on items, and the choices that they leave.
 
 use super::{FreeItems, Sets};
 use crate::{Error, Partition, Quota, Result, Subset};
 
-/// Items that a set must have, and items that it must not.
+/// Items that a set must have, and items that it must not have.
 #[derive(Clone, Debug)]
 pub(crate) struct Conditions {
     /// m.
     items: usize,
     /// Ascending.
     included: Vec<u32>,
-    /// Ascending, others than the included ones.
+    /// Ascending, disjoint from the included items.
     excluded: Vec<u32>,
 }
 
-/// What is left to choose of a part.
+/// The items left to choose from in a part, and how many to choose.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenPart {
     pub(crate) part: usize,
     pub(crate) items: FreeItems,
-    /// Least and most to choose besides the included items.
+    /// The smallest and largest number to choose in addition to the included items.
     pub(crate) low: usize,
     pub(crate) high: usize,
 }
 
-/// What is left to choose beyond the included items.
+/// The items left to choose from, and how many to choose in addition to the included items.
 #[derive(Clone, Debug)]
 pub(crate) struct Left {
-    /// All parts, also those that allow no more items.
+    /// All parts, including those that allow no more items.
     pub(crate) parts: Vec<OpenPart>,
     pub(crate) total: Option<usize>,
 }
 
 impl Conditions {
-    /// No conditions on so many items.
+    /// No conditions on `items` items.
     pub(crate) fn none(items: usize) -> Self {
         Self { items, included: Vec::new(), excluded: Vec::new() }
     }
@@ -53,7 +53,7 @@ impl Conditions {
         both.map_or(Ok(()), |&item| Err(Error::IncludedAndExcluded { item: item as usize }))
     }
 
-    /// Those on items of a part.
+    /// The conditions on the items of a part.
     pub(crate) fn of_part(&self, partition: &Partition, part: usize) -> Self {
         let of_part = |items: &[u32]| {
             items.iter().copied().filter(|&item| partition.part_of(item as usize) == part).collect()
@@ -61,12 +61,12 @@ impl Conditions {
         Self { items: self.items, included: of_part(&self.included), excluded: of_part(&self.excluded) }
     }
 
-    /// Ascending.
+    /// The included items, ascending.
     pub(crate) fn included(&self) -> &[u32] {
         &self.included
     }
 
-    /// Ascending.
+    /// The excluded items, ascending.
     pub(crate) fn excluded(&self) -> &[u32] {
         &self.excluded
     }
@@ -75,14 +75,14 @@ impl Conditions {
         u32::try_from(item).is_ok_and(|item| self.excluded.binary_search(&item).is_ok())
     }
 
-    /// How many items of every part are included.
+    /// The number of included items in every part.
     pub(crate) fn included_by(&self, partition: &Partition) -> Vec<usize> {
         let mut counts = vec![0; partition.parts()];
         self.included.iter().for_each(|&item| counts[partition.part_of(item as usize)] += 1);
         counts
     }
 
-    /// Whether there are none.
+    /// Whether there are no conditions.
     pub(crate) fn is_empty(&self) -> bool {
         self.included.is_empty() && self.excluded.is_empty()
     }
@@ -112,10 +112,10 @@ impl Conditions {
 }
 
 impl Left {
-    /// What conditions leave of these sets.
+    /// The choices that the conditions leave for these sets.
     ///
     /// # Errors
-    /// Those of [`of_size`](Self::of_size) and [`of_quota`](Self::of_quota).
+    /// The errors of [`of_size`](Self::of_size) and [`of_quota`](Self::of_quota).
     pub(crate) fn of(sets: &Sets, conditions: &Conditions) -> Result<Self> {
         match sets {
             Sets::OfAnySize => {
@@ -127,7 +127,7 @@ impl Left {
         }
     }
 
-    /// What is left of sets of k items.
+    /// The choices left for sets of k items.
     ///
     /// # Errors
     /// [`Error::SizeBelowIncluded`], [`Error::SizeAboveItems`].
@@ -144,7 +144,7 @@ impl Left {
         Ok(Self { parts: vec![OpenPart { part: 0, items: free, low: left, high: left }], total: Some(left) })
     }
 
-    /// What is left of sets that meet a quota.
+    /// The choices left for sets that meet a quota.
     ///
     /// # Errors
     /// [`Error::QuotaBelowIncluded`], [`Error::QuotaAbovePartSize`], [`Error::SizeBelowIncluded`],
@@ -199,7 +199,7 @@ impl OpenPart {
     }
 }
 
-/// Adds items to an ascending list, which may have some of them already.
+/// Adds items to an ascending list, which may already contain some of them.
 fn add_sorted(list: &mut Vec<u32>, items: &[usize], count: usize) -> Result<()> {
     let subset = Subset::new(items.to_vec(), count)?;
     #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]

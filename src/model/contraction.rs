@@ -1,4 +1,4 @@
-//! Parts that span no more than the quota asks of them.
+//! Contraction of parts that span no more dimensions than the quota takes from them.
 
 use super::{Counts, OpenPart, PartKDpp, PartitionDpp};
 use crate::{
@@ -7,38 +7,39 @@ use crate::{
     linalg::{OrthonormalBasis, kernels::dot},
 };
 
-/// Tight parts by themselves, and what is left when they are chosen.
+/// The laws of tight parts, and the law of the other parts.
 pub(crate) struct Contraction {
-    /// Their laws.
+    /// The laws of the tight parts.
     pub(crate) parts: Vec<PartKDpp>,
-    /// The law of all others, in which `basis` is included for the choice from the tight parts.
+    /// The law of all other parts, in which `basis` is included in place of the choice from the tight parts.
     pub(crate) rest: PartitionDpp,
-    /// Independent items of the tight parts.
+    /// A basis of the tight parts.
     pub(crate) basis: Vec<usize>,
 }
 
-/// Rows between two looks at the watch.
+/// The number of rows between checks of the watch.
 const CHUNK: usize = 4096;
 
 impl PartitionDpp {
-    /// Contracts the parts of rank κ_l: whatever is chosen of one spans all of it, so that
+    /// Contracts the parts of rank κ_l. Any κ_l independent items of such a part span all of it, so
     ///
     /// ```text
     /// det(K_S) = det(K_{S∩P_l}) · det of the other rows beyond the span of P_l
     /// ```
     ///
-    /// and the choice from the part is independent of that from the others, which is as given any basis of the part. With
-    /// these parts out of the way others may be tight; that is repeated until none is. `None` if none is at first.
+    /// and the choice from the part is independent of the choice from the other parts, which depends only on the
+    /// span. That span can be given by any basis of the part. Once these parts are contracted, others may become
+    /// tight, so this is repeated until no part is tight. Returns `None` if no part is tight at first.
     ///
     /// Ranks are decided in exact arithmetic.
     ///
     /// # Cost
-    /// O(κ_l²n) for a part that is not tight; κ_l passes over the rows of one that is.
+    /// O(κ_l²n) for a part that is not tight; κ_l passes over the rows for a part that is.
     ///
     /// # Errors
     /// [`Error::Ended`](crate::Error::Ended).
     pub(crate) fn contracted(&self, engine: &Engine) -> Result<Option<Contraction>> {
-        // Rows of a factor may be dependent where those of its kernel are not.
+        // Rows of a factor may be dependent even if rows of its kernel are not.
         if self.ground().given().residual().is_some() || self.count_weights().is_some() {
             return Ok(None);
         }
@@ -54,21 +55,21 @@ impl PartitionDpp {
             if basis.len() == before {
                 break;
             }
-            // Items that narrowed weights cannot hold stay free.
+            // Items that do not fit narrowed weights stay free.
             let Ok(without) = rest.including(&basis[before..]) else { return Ok(None) };
             rest = without;
         }
         Ok((!parts.is_empty()).then_some(Contraction { parts, rest, basis }))
     }
 
-    /// The law of a part by itself and a basis of it, if it is tight.
+    /// The law of a part alone and a basis of the part, if it is tight.
     fn tight(&self, part: &OpenPart, engine: &Engine) -> Result<Option<(PartKDpp, Vec<usize>)>> {
         let OpenPart { items, low: count, .. } = part;
         if !self.spans_at_most(part, *count, engine)? {
             return Ok(None);
         }
         engine.proceed()?;
-        // No part spans more than there are dimensions.
+        // The rank of a part is at most the number of dimensions.
         let is_exact =
             *count == self.ground().dims_left() || self.ground().exact_rank_beyond(items.iter()) == *count;
         let counts = Counts::exactly(&[*count]);
@@ -97,13 +98,14 @@ impl PartitionDpp {
         Ok(found <= most)
     }
 
-    /// Items of a tight part whose unit rows are far from dependent: each is the farthest from those before.
+    /// Items of a tight part whose unit rows are far from dependent: each is the farthest from the span of the
+    /// previous ones.
     fn basis_within(&self, part: &OpenPart, engine: &Engine) -> Result<Vec<usize>> {
         let (features, mut span) = (self.ground().features(), self.ground().span());
         let mut row = vec![0.0; features.dims()];
         let mut basis = Vec::new();
         let items = Items::from(&part.items);
-        // The squared distance of every unit row from the included ones, and soon from the basis.
+        // The squared distance of every unit row from the span of the included items and of the basis so far.
         let mut left = vec![1.0; items.len()];
         let mut taken_off = 0;
         while basis.len() < part.low {

@@ -9,7 +9,7 @@ use super::{
 use crate::{Error, Estimate, Partition, Quota, Result, Subset, data::LabelCopies};
 
 impl SetProbabilities {
-    /// As [`Inference::log_probability_of_items`](crate::Inference::log_probability_of_items).
+    /// Implements [`Inference::log_probability_of_items`](crate::Inference::log_probability_of_items).
     pub(crate) fn log_probability_of_items(
         &self,
         copies: &LabelCopies,
@@ -33,7 +33,7 @@ impl SetProbabilities {
         Ok(self.relative_to_all(Estimate { value, error }))
     }
 
-    /// The copies of an item that may be chosen: the included one, or all that are not excluded.
+    /// The copies of an item that may be chosen: the included copy, or all copies that are not excluded.
     fn choices(&self, of_item: Range<usize>) -> Vec<usize> {
         let included = self.ground.included().iter().map(|&copy| copy as usize);
         match included.into_iter().find(|copy| of_item.contains(copy)) {
@@ -42,7 +42,7 @@ impl SetProbabilities {
         }
     }
 
-    /// The logarithm of the number of allowed ways to take one copy of every item.
+    /// The logarithm of the number of allowed ways to choose one copy of every item.
     fn log_ways(&self, choices: &[Vec<usize>]) -> Estimate<f64> {
         let all: f64 = choices.iter().map(|copies| (copies.len() as f64).ln()).sum();
         let share = match &self.constraint {
@@ -59,7 +59,7 @@ impl SetProbabilities {
     }
 }
 
-/// The share of all ways with allowed counts. Shares do not overflow, as numbers of ways might.
+/// The fraction of all ways whose counts are allowed. Unlike numbers of ways, fractions cannot overflow.
 fn share_meeting(partition: &Partition, quota: &Quota, choices: &[Vec<usize>]) -> Estimate<f64> {
     let mut shares = BTreeMap::from([(vec![0; partition.parts()], 1.0)]);
     for copies in choices {
@@ -75,7 +75,7 @@ fn share_meeting(partition: &Partition, quota: &Quota, choices: &[Vec<usize>]) -
         }
         shares = next;
     }
-    // Without subtraction every division and addition costs one rounding relative to the sum.
+    // Nothing is subtracted, so every division and addition costs one rounding error relative to the sum.
     let roundings = shares.len() + choices.iter().map(|copies| copies.len() + 1).sum::<usize>();
     let value = shares.iter().filter(|(counts, _)| quota.allows(counts)).map(|(_, share)| share).sum();
     Estimate { value, error: roundings as f64 * f64::EPSILON * value }

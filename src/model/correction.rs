@@ -1,18 +1,18 @@
-//! The bias of part weights, and its correction.
+//! The bias that part weights introduce, and its correction.
 
 use super::{CountWeights, Counts};
 
-/// The correction if group l has weight e^(τ_l), which makes counts c e^(Σ c_l τ_l) times too likely.
+/// The correction if group l has weight e^(τ_l). Sets with counts c are then too likely by a factor of e^(Σ c_l τ_l).
 ///
 /// ```text
 /// e^(least − Σ c_l τ_l) = Π_l e^(min(lo_l t_l, hi_l t_l) − c_l t_l),   t_l = τ_l − u,   least = min Σ c_l τ_l
 /// ```
 ///
-/// over all allowed c. The common shift u is 0 unless the total is fixed; then all factors are at most 1 at u (the
-/// multiplier of the total in the linear program for the least).
+/// The minimum is over all allowed c. The common shift u is 0 unless the total is fixed. If it is, u is the
+/// multiplier of the total in the linear program for the minimum, and then all factors are at most 1.
 ///
-/// Where the law itself weights counts by Π w_l(c_l), the factors are w_l(c) e^(−cτ_l) divided by their maxima, and e^least
-/// is the reciprocal of the product of these.
+/// If the law itself weights counts by Π w_l(c_l), the factors are w_l(c) e^(−cτ_l) divided by their maxima, and
+/// e^least is the reciprocal of the product of these maxima.
 #[derive(Clone, Debug)]
 pub(crate) struct Correction {
     factors: Vec<Factor>,
@@ -20,19 +20,19 @@ pub(crate) struct Correction {
     pub(crate) least: f64,
 }
 
-/// ln of a group's factor.
+/// ln of the factor of a group.
 #[derive(Clone, Debug)]
 enum Factor {
     /// t_l, and min(lo_l t_l, hi_l t_l).
     Linear { favour: f64, base: f64 },
-    /// For every count from 0 on.
+    /// The value for every count from 0 up.
     Listed(Vec<f64>),
 }
 
 impl Correction {
     pub(crate) fn new(ranges: &Counts, log_weights: &[f64]) -> Self {
         let shift = ranges.total().map_or(0.0, |total| multiplier(ranges, log_weights, total));
-        // Differences from the shift within rounding are zero.
+        // Differences from the shift that are within rounding count as zero.
         let favour = |&tau: &f64| {
             let rounding = 1e-13 * (1.0 + tau.abs() + shift.abs());
             if (tau - shift).abs() <= rounding { 0.0 } else { tau - shift }
@@ -46,7 +46,7 @@ impl Correction {
         Self { factors: log_favours.iter().zip(bases).map(linear).collect(), least }
     }
 
-    /// For counts that the law itself weights.
+    /// The correction for counts that the law itself weights.
     pub(crate) fn weighted(weights: &CountWeights, log_weights: &[f64]) -> Self {
         let mut least = 0.0;
         let listed = |(logs, tau): (&Vec<f64>, &f64)| {
@@ -59,7 +59,7 @@ impl Correction {
         Self { factors, least }
     }
 
-    /// ln of a group's factor: at most 0 for a count in its range.
+    /// ln of the factor of a group; at most 0 for a count in its range.
     pub(crate) fn log_factor(&self, group: usize, count: usize) -> f64 {
         match &self.factors[group] {
             Factor::Linear { favour, base } => base - count as f64 * favour,
@@ -72,12 +72,13 @@ impl Correction {
         counts.iter().enumerate().map(|(group, &count)| self.log_factor(group, count)).sum()
     }
 
-    /// Whether a group's factor is 1 for every count.
+    /// Whether the factor of a group is 1 for every count.
     pub(crate) fn is_one(&self, group: usize) -> bool {
         matches!(self.factors[group], Factor::Linear { favour: 0.0, .. })
     }
 
-    /// Where in the range `low` to `high` a group's factor is largest, if that is at one of its ends whatever the range.
+    /// The end of the range `low` to `high` at which the factor of a group is largest. `None` if the largest factor
+    /// is not known to be at an end.
     pub(crate) fn best_end(&self, group: usize, [low, high]: [usize; 2]) -> Option<usize> {
         match self.factors[group] {
             Factor::Linear { favour, .. } if favour > 0.0 => Some(low),
@@ -87,7 +88,7 @@ impl Correction {
     }
 }
 
-/// The weight of the last group of a fractional knapsack, filled lightest first.
+/// The weight of the last group added to a fractional knapsack that is filled lightest first.
 fn multiplier(ranges: &Counts, log_weights: &[f64], total: usize) -> f64 {
     let mut order: Vec<usize> = (0..log_weights.len()).collect();
     order.sort_by(|&a, &b| log_weights[a].total_cmp(&log_weights[b]));

@@ -2,17 +2,19 @@
 
 use crate::linalg::log_sum;
 
-/// ln w_l(c) for every group l and count c from 0 on: a law in which sets with counts c are Π_l w_l(c_l) times as likely.
+/// ln w_l(c) for every group l and count c ≥ 0.
+///
+/// Sets with counts c are Π_l w_l(c_l) times as likely.
 #[derive(Clone, Debug)]
 pub(crate) struct CountWeights(pub(crate) Vec<Vec<f64>>);
 
 impl CountWeights {
-    /// Those of some groups, cut off at the largest counts that these have.
+    /// The weights of these groups, cut off at their largest counts.
     pub(crate) fn of(&self, groups: impl Iterator<Item = usize>, high: &[usize]) -> Self {
         Self(groups.zip(high).map(|(group, &high)| self.0[group][..=high].to_vec()).collect())
     }
 
-    /// ln Σ_c w_l(c) e^(−c t), and mean and variance of a count with these probabilities.
+    /// ln Σ_c w_l(c) e^(−c t), and the mean and variance of a count with these probabilities.
     pub(crate) fn law(&self, group: usize, t: f64) -> CountLaw {
         let terms: Vec<f64> = self.0[group].iter().enumerate().map(|(c, log)| log - c as f64 * t).collect();
         let log_sum = log_sum(&terms);
@@ -25,7 +27,7 @@ impl CountWeights {
     }
 }
 
-/// What a count is under weights.
+/// The distribution of a count under weights.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountLaw {
     pub(crate) log_sum: f64,

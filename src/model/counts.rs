@@ -1,11 +1,11 @@
-//! How many items a set may have, of every group and in total.
+//! The number of items that a set may have, in every group and in total.
 
 use crate::engine::{Demand, RemainingCounts};
 
-/// From `low` to `high` items of every group, and from `least` to `most` in total.
+/// Bounds on counts: from `low` to `high` items of every group, and from `least` to `most` in total.
 ///
-/// The ranges are narrowed: every bound is attained by some allowed counts, and a group whose count is fixed by the rest
-/// has `low` = `high`. Fixed counts and sets of any size are special cases.
+/// The ranges are narrowed: every bound is attained by some allowed counts, and a group whose count is determined by
+/// the rest has `low` = `high`. Fixed counts and sets of any size are special cases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) low: Vec<usize>,
@@ -17,7 +17,8 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Narrows ranges to what they leave each other. If they contradict each other, upper ends give way.
+    /// Narrows ranges to the counts that the other ranges and the total leave possible. If they contradict each
+    /// other, the upper ends are raised.
     pub(crate) fn new(low: &[usize], high: &[usize], least: usize, most: usize) -> Self {
         let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
         let left = |low: usize| most.saturating_sub(lows - low);
@@ -31,7 +32,7 @@ impl Counts {
         Self { low, high, least, most: most.min(highs).max(least), open_above }
     }
 
-    /// Ranges with this total, or of at most `dims` items where the total is free.
+    /// Ranges with this total, or with at most `dims` items if the total is free.
     pub(crate) fn in_ranges(low: &[usize], high: &[usize], total: Option<usize>, dims: usize) -> Self {
         let (least, most) = total.map_or((0, dims), |total| (total, total));
         Self::new(low, high, least, most)
@@ -43,8 +44,8 @@ impl Counts {
         Self::new(counts, counts, total, total)
     }
 
-    /// The counts possible with `members` items in the groups, of which at most `dims` can be independent; `None` if there
-    /// are none.
+    /// The counts possible if the groups have `members` items and at most `dims` of these are independent; `None` if
+    /// no counts are possible.
     pub(crate) fn limited(&self, members: &[usize], dims: usize) -> Option<Self> {
         let high: Vec<usize> =
             self.high.iter().zip(members).map(|(&high, &members)| high.min(members)).collect();
@@ -54,7 +55,7 @@ impl Counts {
         possible.then(|| Self::new(&self.low, &high, least, most))
     }
 
-    /// The counts of the items left out, of `members` items.
+    /// The counts of the items left out, if the groups have `members` items.
     pub(crate) fn left_out(&self, members: &[usize]) -> Self {
         let without =
             |counts: &[usize]| members.iter().zip(counts).map(|(members, count)| members - count).collect();
@@ -76,17 +77,17 @@ impl Counts {
         self.low == self.high
     }
 
-    /// The counts, if every group has only one.
+    /// The counts, if every group has only one possible count.
     pub(crate) fn exact(&self) -> Option<&[usize]> {
         self.is_fixed().then_some(&self.low)
     }
 
-    /// The size of all sets, if it is the same.
+    /// The size of all sets, if all have the same size.
     pub(crate) fn total(&self) -> Option<usize> {
         (self.least == self.most).then_some(self.least)
     }
 
-    /// Whether a group's upper end is implied by the lower ends of the others, so that it need not be checked.
+    /// Whether the upper end of a group is implied by the lower ends of the others, so that it need not be checked.
     pub(crate) fn is_open_above(&self, group: usize) -> bool {
         self.open_above[group]
     }
@@ -98,13 +99,13 @@ impl Counts {
             && (self.least..=self.most).contains(&counts.iter().sum())
     }
 
-    /// How many items a set with these counts lacks.
+    /// The number of items that a set with these counts still needs.
     pub(crate) fn missing(&self, counts: &[usize]) -> usize {
         let (missing, committed) = self.commitment(counts);
         missing + self.least.saturating_sub(committed)
     }
 
-    /// How many items groups lack, and the total once these are added.
+    /// The number of items that groups still need, and the total after adding them.
     fn commitment(&self, counts: &[usize]) -> (usize, usize) {
         let missing = self.low.iter().zip(counts).map(|(low, count)| low.saturating_sub(*count)).sum();
         (missing, missing + counts.iter().sum::<usize>())
@@ -116,7 +117,7 @@ impl Counts {
         (0..counts.len()).map(|group| remaining.demand(group)).collect()
     }
 
-    /// What a set with these counts still takes.
+    /// The counts that a set with these counts can still add.
     pub(crate) fn remaining(&self, counts: &[usize]) -> RemainingCounts {
         let (_, committed) = self.commitment(counts);
         let left = |ends: &[usize]| {
@@ -130,7 +131,7 @@ impl Counts {
         }
     }
 
-    /// Whether an allowed set with these counts may swap an item of one group for one of another, lose one, or gain one.
+    /// Whether an allowed set with these counts may lose an item of one group, gain an item of one, or swap two.
     pub(crate) fn allow_move(
         &self,
         counts: &[usize],

@@ -39,7 +39,7 @@ impl Dpp {
         Self { ground: GroundSet::new(features)? }.checked()
     }
 
-    /// Conditions on these items being in the set, besides those required before.
+    /// Conditions on the set containing these items, in addition to those required before.
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange),
@@ -54,10 +54,10 @@ impl Dpp {
         self.checked()
     }
 
-    /// Conditions on these items not being in the set, besides those excluded before.
+    /// Conditions on the set not containing these items, in addition to those excluded before.
     ///
     /// # Errors
-    /// Those of [`including`](Dpp::including) but the last.
+    /// The errors of [`including`](Dpp::including), except the last.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
         if items.is_empty() {
             return Ok(self);
@@ -66,7 +66,7 @@ impl Dpp {
         self.checked()
     }
 
-    /// Narrows weights if that is necessary.
+    /// Narrows weights if necessary.
     fn checked(self) -> Result<Self> {
         if !self.ground.given().is_weighted() {
             return Ok(self);
@@ -76,7 +76,7 @@ impl Dpp {
         Ok(Self { ground: self.ground.for_choices(&[free], &Counts::new(&[0], &[most], 0, most))? })
     }
 
-    /// The same law in graded coordinates, in which nothing is lost to rounding.
+    /// The same law in graded coordinates, where rounding loses nothing.
     pub(crate) fn graded(&self, engine: &Engine) -> Result<Option<Self>> {
         let items = self.ground.free_items();
         let rows = self.rows(&items);

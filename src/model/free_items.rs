@@ -11,7 +11,7 @@ pub(crate) enum FreeItems {
     All(usize),
     /// All items of a part.
     Part(Partition, usize),
-    /// The items listed, ascending.
+    /// The listed items, ascending.
     Listed(Arc<[u32]>),
 }
 

@@ -1,4 +1,4 @@
-//! Ground sets in coordinates that keep every digit.
+//! Ground sets in coordinates without loss of digits.
 
 use super::{GroundSet, log_determinant};
 use crate::{
@@ -8,12 +8,13 @@ use crate::{
     linalg::{Scaled, Triangular, WeightedRow, may_be_triangular, triangular},
 };
 
-/// The most binary orders between the largest row and a direction: squares of smaller ones would underflow.
+/// The largest ratio of the largest row to a direction, in binary orders of magnitude. Squares of smaller directions
+/// would underflow.
 const DEEPEST: f64 = 480.0;
-/// Rows between two looks at the watch.
+/// The number of rows between checks of the watch.
 const ROWS: usize = 512;
 
-/// [`within`] the error of a law that is good enough by default.
+/// [`within`] with the default law error as `wanted`.
 pub(crate) fn accurately<L, T>(
     law: &L,
     graded: impl FnOnce(&L) -> Result<Option<L>>,
@@ -23,10 +24,12 @@ pub(crate) fn accurately<L, T>(
     within(DEFAULT_LAW_ERROR, law, graded, compute, error)
 }
 
-/// Computes something from a law, and recomputes it on rows in triangular coordinates if the error is more than `wanted`.
+/// Computes something from a law, and recomputes it with rows in triangular coordinates if the error exceeds
+/// `wanted`.
 ///
-/// A basis U of directions is stored in f64, so a row a loses ε‖a‖ along each direction: all of it if a direction is 1e16
-/// times shorter than the longest row. In coordinates in which the rows are graded by columns nothing is lost.
+/// A basis U of directions is stored in f64, so a row a loses ε‖a‖ along each direction. If a direction is 1e16 times
+/// shorter than the longest row, all of it is lost. Nothing is lost in coordinates in which the rows are graded by
+/// columns.
 pub(crate) fn within<L, T>(
     wanted: f64,
     law: &L,
@@ -48,17 +51,17 @@ pub(crate) fn within<L, T>(
     let Some(law) = graded(law)? else { return first };
     let second = compute(&law);
     if matches!(second, Err(Error::Ended(_))) || first.is_err() {
-        // Of two errors, that of the better coordinates.
+        // If both fail, the error in the better coordinates counts.
         return second;
     }
     if second.is_ok() && error(&second) < error(&first) { second } else { first }
 }
 
 impl GroundSet {
-    /// The same ground set in triangular coordinates of the residuals beyond the included rows; `rows` gives the rows of
-    /// interest and their scales. `None` if that takes too long, or spans more decades than f64.
+    /// The same ground set in triangular coordinates of the residuals beyond the included rows. `rows` gives the rows
+    /// of interest and their scales. Returns `None` if this would take too long or span more decades than f64.
     ///
-    /// K changes by at most 2⁻⁵² relative to every entry's column.
+    /// Every entry of K changes by at most 2⁻⁵² relative to its column.
     ///
     /// # Errors
     /// [`Error::Ended`] from an engine under a watch.
@@ -67,13 +70,13 @@ impl GroundSet {
         if !may_be_triangular(rows.len() + self.included().len(), given.dims()) {
             return Ok(None);
         }
-        // The size of a kernel factor's rows cannot be recovered from their residuals.
+        // The sizes of a kernel factor's rows cannot be recovered from their residuals.
         if given.residual().is_some() && !self.included().is_empty() {
             return Ok(None);
         }
         let weighted = |item: usize, exponent: i64| WeightedRow { values: given.row(item), exponent };
         let included = self.included().iter().map(|&item| item as usize);
-        // Only powers of two keep every digit; the rest of a weight is applied when the row is read.
+        // Only powers of two lose no digits; the rest of a weight is applied when the row is read.
         let exponents: Vec<i64> = rows
             .iter()
             .map(|(item, group)| {
@@ -126,12 +129,12 @@ fn written(
     Features::from_rows(items, dims, values).map(Some)
 }
 
-/// Looks at the watch at some of the rows.
+/// Checks the watch once every [`ROWS`] rows.
 fn looked(row: usize, engine: &Engine) -> Result<()> {
     if row.is_multiple_of(ROWS) { engine.proceed() } else { Ok(()) }
 }
 
-/// e for a number in [2^e, 2^(e + 1)).
+/// The exponent e of a number in [2^e, 2^(e + 1)).
 fn binary_exponent(number: f64) -> i64 {
     Scaled::new(number).exponent - 1
 }

@@ -1,4 +1,4 @@
-//! The items that a law chooses from, given included and excluded ones.
+//! The items that a law chooses from, given included and excluded items.
 
 use faer::Mat;
 
@@ -12,35 +12,35 @@ use crate::{
     linalg::{OrthonormalBasis, column, complement, exact_rank, kernels::dot},
 };
 
-/// The free items, and the residuals of their features beyond those of the included items.
+/// The free items, and the residuals of their features beyond the features of the included items.
 ///
 /// ```text
 /// det(K_{T∪R}) = det(K_T) · det(K'_R),   K' = A' A'ᵀ,  A' = A − π_{span A_T}(A)
 /// ```
 ///
-/// (Schur): a law conditioned to include T is the same kind of law on the rows projected off the span of A_T. Rows are
-/// never copied: the n×(n−t) projection is applied to the matrices that multiply the rows.
+/// By the Schur complement, a law conditioned to include T is the same kind of law on the rows projected off the span
+/// of A_T. Rows are never copied: the n×(n−t) projection is applied to the matrices that multiply the rows.
 #[derive(Clone, Debug)]
 pub(crate) struct GroundSet {
-    /// The features as given.
+    /// The given features.
     given: Features,
-    /// The features that laws compute with.
+    /// The features used in computations.
     features: Features,
-    /// With T, the included items.
+    /// The conditions, including T, the included items.
     conditions: Conditions,
     residual: Residual,
-    /// ln det of a set by the features as given, less that by those with narrowed weights; `None` if they have the same.
+    /// ln det of a set under the given features minus ln det under `features`; `None` if no weights are narrowed.
     log_shift: Option<f64>,
 }
 
 /// The residuals of the rows beyond the included ones.
 #[derive(Clone, Debug)]
 enum Residual {
-    /// The whole rows: no item is included.
+    /// The whole rows, as no item is included.
     Whole,
     /// The components of the rows in a subspace.
     Within(Subspace),
-    /// The features themselves: triangular coordinates of the residuals, of this rank.
+    /// The features themselves, which are triangular coordinates of the residuals, with this rank.
     Graded { rank: usize, log_det: Estimate<f64> },
 }
 
@@ -48,11 +48,11 @@ enum Residual {
 #[derive(Clone, Debug)]
 struct Subspace {
     span: OrthonormalBasis,
-    /// Orthonormal, n×(n−t).
+    /// An orthonormal basis, n×(n−t).
     basis: Mat<f64>,
     /// ln det K_T.
     log_det: Estimate<f64>,
-    /// The smallest relative residual of an included row beyond those before it.
+    /// The smallest relative residual of an included row beyond the previous ones.
     least: f64,
 }
 
@@ -64,12 +64,12 @@ impl GroundSet {
         Ok(Self { given: given.clone(), features, conditions, residual, log_shift: None })
     }
 
-    /// The same items with features of other weights; ln det of the sets that matter is less by `log_shift`.
+    /// The same items with features that have other weights. They lower ln det of the relevant sets by `log_shift`.
     pub(super) fn with_features(&self, features: Features, log_shift: f64) -> Self {
         Self { features, log_shift: Some(log_shift), ..self.clone() }
     }
 
-    /// Takes back narrowed weights.
+    /// Restores the given weights if weights are narrowed.
     pub(super) fn restore_weights(&mut self) -> Result<()> {
         if self.log_shift.take().is_some() {
             self.features = self.features.reweighted(self.given.log_weights())?;
@@ -77,13 +77,13 @@ impl GroundSet {
         Ok(())
     }
 
-    /// Whether weights differ from those given.
+    /// Whether the weights differ from the given ones.
     pub(crate) fn is_narrowed(&self) -> bool {
         self.log_shift.is_some()
     }
 
-    /// ln det of a set by the features as given, less that by [`features`](Self::features), for all sets that matter;
-    /// no less for any other.
+    /// ln det under the given features minus ln det under [`features`](Self::features): the same for all relevant
+    /// sets, and at least as large for any other.
     pub(crate) fn log_shift(&self) -> f64 {
         self.log_shift.unwrap_or(0.0)
     }
@@ -114,7 +114,7 @@ impl GroundSet {
         Ok(under)
     }
 
-    /// The features as given.
+    /// The given features.
     pub(crate) fn given(&self) -> &Features {
         &self.given
     }
@@ -124,7 +124,7 @@ impl GroundSet {
         &self.features
     }
 
-    /// The number of features that a row of wide features had before they were compressed.
+    /// The number of features before compression, if the given features were wide.
     pub(crate) fn compressed_from(&self) -> Option<usize> {
         let dims = self.given.dims();
         (dims > self.given.items()).then_some(dims)
@@ -146,14 +146,14 @@ impl GroundSet {
         }
     }
 
-    /// For features that factor a kernel, a ground set whose kernel is no less than the given one:
+    /// Returns, for features that factor a kernel, a ground set whose kernel is an upper bound of the given one:
     ///
     /// ```text
     /// K ⪯ B Bᵀ,   B = [A, diag(√r_i)],   r_i ≥ ‖K − A Aᵀ‖ in units of the size of row i
     /// ```
     ///
     /// # Cost
-    /// O(m³) time and 16m² bytes, as for the factor.
+    /// O(m³) time and 16m² bytes, as in computing the factor.
     pub(crate) fn above(&self) -> Result<Option<GroundSet>> {
         let Some(residual) = self.given.residual() else { return Ok(None) };
         let (items, rank) = (self.given.items(), self.given.dims());
@@ -182,7 +182,8 @@ impl GroundSet {
         self.conditions.free_items()
     }
 
-    /// An orthonormal basis, n×(n−t), of the orthogonal complement of the included rows; `None` for the whole space.
+    /// An orthonormal basis, n×(n−t), of the orthogonal complement of the included rows; `None` if it is the whole
+    /// space.
     pub(crate) fn beyond(&self) -> Option<&Mat<f64>> {
         self.subspace().map(|subspace| &subspace.basis)
     }
@@ -191,7 +192,7 @@ impl GroundSet {
         if let Residual::Within(subspace) = &self.residual { Some(subspace) } else { None }
     }
 
-    /// Dimensions left beyond the included rows.
+    /// The number of dimensions left beyond the included rows.
     pub(crate) fn dims_left(&self) -> usize {
         match &self.residual {
             Residual::Whole => self.features.dims(),
@@ -200,14 +201,14 @@ impl GroundSet {
         }
     }
 
-    /// The rank of some rows beyond the included ones, in exact arithmetic.
+    /// The rank of these rows beyond the included ones, in exact arithmetic.
     pub(crate) fn exact_rank_beyond(&self, items: impl Iterator<Item = usize>) -> usize {
         let included = self.included().iter().map(|&item| item as usize);
         let rows = included.chain(items).map(|item| self.given.row(item));
         exact_rank(rows).saturating_sub(self.included().len())
     }
 
-    /// ln det K_T, 0 for the empty set, and what narrowed weights lack.
+    /// ln det K_T, with the shift of narrowed weights added. ln det K_T is 0 for the empty set.
     pub(crate) fn log_det_included(&self) -> Estimate<f64> {
         let log_det = match &self.residual {
             Residual::Whole => Estimate { value: 0.0, error: 0.0 },
@@ -217,14 +218,14 @@ impl GroundSet {
         Estimate { value: log_det.value + shift, error: log_det.error + f64::EPSILON * shift.abs() }
     }
 
-    /// The unit vector of a row's residual beyond the included ones, in coordinates of the subspace left; `None` if it is
-    /// zero.
+    /// The unit vector of a row's residual beyond the included rows, in coordinates of the remaining subspace; `None`
+    /// if the residual is zero.
     pub(crate) fn unit_residual(&self, row: &[f64]) -> Option<Vec<f64>> {
         let mut unit = row.to_vec();
         OrthonormalBasis::normalise(&mut unit)?;
         if let Some(Subspace { span, basis, .. }) = self.subspace() {
             span.remove_from(&mut unit)?;
-            // Rounding along the span would count as one more dimension.
+            // Rounding errors along the span would count as an additional dimension.
             unit = (0..basis.ncols()).map(|j| dot(column(basis.as_ref(), j), &unit)).collect();
             OrthonormalBasis::normalise(&mut unit)?;
         }

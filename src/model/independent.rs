@@ -1,4 +1,4 @@
-//! Independent k-DPPs on the parts: the baseline that ignores similarity across parts.
+//! Independent k-DPPs on the parts: the baseline that ignores similarity between parts.
 
 use super::{Conditions, Counts, FreeItems, GroundSet, Left, feasibility};
 use crate::{Error, Features, Partition, Quota, Result, data::check_labels, engine::Items};
@@ -9,7 +9,7 @@ use crate::{Error, Features, Partition, Quota, Result, data::check_labels, engin
 /// Pr(S) = Π_l det(K_{S∩P_l}) / e_{κ_l}(spec K_{P_l}),   |S∩P_l| = κ_l
 /// ```
 ///
-/// Diverse inside each part only: it may choose near-duplicates from two parts, which a
+/// Sets are diverse only within each part. The law may choose near-duplicates from two parts, which a
 /// [`PartitionDpp`](crate::PartitionDpp) avoids.
 ///
 /// # Examples
@@ -26,10 +26,10 @@ use crate::{Error, Features, Partition, Quota, Result, data::check_labels, engin
 /// ```
 ///
 /// # Source
-/// Kathuria and Deshpande (2016), § 4, the second baseline.
+/// Kathuria and Deshpande (2016), § 4, second baseline.
 #[derive(Clone, Debug)]
 pub struct IndependentKDpps {
-    /// Without conditions.
+    /// The ground set without conditions.
     pub(crate) ground: GroundSet,
     partition: Partition,
     quota: Quota,
@@ -37,7 +37,7 @@ pub struct IndependentKDpps {
     pub(crate) parts: Vec<PartKDpp>,
 }
 
-/// The k-DPP of one part, with its conditions: what solvers maximise of [`IndependentKDpps`].
+/// The k-DPP of one part of an [`IndependentKDpps`], with its conditions; solvers maximise it part by part.
 #[derive(Clone, Debug)]
 pub struct PartKDpp {
     pub(crate) ground: GroundSet,
@@ -46,13 +46,13 @@ pub struct PartKDpp {
 }
 
 impl IndependentKDpps {
-    /// One κ_l-DPP per part, with kernel A Aᵀ.
+    /// Builds one κ_l-DPP per part, with kernel A Aᵀ.
     ///
     /// # Errors
-    /// - [`Error::LabelCount`] if partition and features have different numbers of items;
+    /// - [`Error::LabelCount`] if the partition and the features have different numbers of items;
     /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
-    /// - [`Error::CountsNotExact`] for a quota of ranges;
-    /// - [`Error::Infeasible`] for a part whose rank is below its quota.
+    /// - [`Error::CountsNotExact`] if the quota has ranges;
+    /// - [`Error::Infeasible`] if the rank of a part is below its quota.
     pub fn new(features: &Features, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
         if quota.exact_counts().is_none() {
@@ -63,8 +63,9 @@ impl IndependentKDpps {
         Self { ground, partition, quota, conditions, parts: Vec::new() }.checked()
     }
 
-    /// The k-DPP of every part, in the order of [`Partition::names`]. The best set is that of the best sets of all parts
-    /// ([`Solution::union`](crate::map::Solution::union)).
+    /// The k-DPP of every part, in the order of [`Partition::names`].
+    ///
+    /// The best set is the union of the best sets of all parts ([`Solution::union`](crate::map::Solution::union)).
     ///
     /// # Examples
     /// ```
@@ -87,28 +88,28 @@ impl IndependentKDpps {
         &self.parts
     }
 
-    /// Conditions on these items being in the set, besides those required before.
+    /// Conditions on the set containing these items, in addition to those required before.
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
-    /// - [`Error::DependentItems`] if those of one part have determinant zero;
-    /// - [`Error::QuotaBelowIncluded`] if they are more than the quota of a part.
+    /// - [`Error::DependentItems`] if the items of one part have determinant zero;
+    /// - [`Error::QuotaBelowIncluded`] if they exceed the quota of a part.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
         self.conditions.include(items)?;
         self.checked()
     }
 
-    /// Conditions on these items not being in the set, besides those excluded before.
+    /// Conditions on the set not containing these items, in addition to those excluded before.
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
-    /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`] if too little of a part is left.
+    /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`] if too few items of a part are left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
         self.conditions.exclude(items)?;
         self.checked()
     }
 
-    /// Sets up the parts; an error if the conditions have probability zero.
+    /// Sets up the parts; returns an error if the conditions have probability zero.
     fn checked(mut self) -> Result<Self> {
         self.parts.clear();
         for left in Left::of_quota(&self.partition, &self.quota, &self.conditions)?.parts {

@@ -13,7 +13,7 @@ use crate::{
 /// ```
 ///
 /// # Numerics
-/// No over- or underflow at any k ≤ rank K and any scale of A.
+/// There is no overflow or underflow at any k ≤ rank K and any scale of A.
 ///
 /// # Examples
 /// ```
@@ -29,8 +29,8 @@ use crate::{
 /// ```
 ///
 /// # Source
-/// Deshpande and Rademacher, *Efficient volume sampling* (2010), whose law is algorithm 1 of
-/// Kathuria and Deshpande (2016); as a mixture of projection DPPs: Kulesza and Taskar, *k-DPPs* (2011).
+/// Deshpande and Rademacher, *Efficient volume sampling* (2010), whose distribution is algorithm 1 of Kathuria and
+/// Deshpande (2016); as a mixture of projection DPPs: Kulesza and Taskar, *k-DPPs* (2011).
 #[derive(Clone, Debug)]
 pub struct KDpp {
     pub(crate) ground: GroundSet,
@@ -38,12 +38,12 @@ pub struct KDpp {
 }
 
 impl KDpp {
-    /// Subsets of `k` items, with kernel A Aᵀ.
+    /// The distribution over subsets of `k` items, with kernel A Aᵀ.
     ///
     /// # Errors
-    /// - [`Error::Nothing`] for k = 0;
-    /// - [`Error::SizeAboveItems`] for k > m;
-    /// - [`Error::SizeAboveRank`] for k above the rank of A.
+    /// - [`Error::Nothing`] if k = 0;
+    /// - [`Error::SizeAboveItems`] if k > m;
+    /// - [`Error::SizeAboveRank`] if k exceeds the rank of A.
     pub fn new(features: &Features, k: usize) -> Result<Self> {
         if k == 0 {
             return Err(Error::Nothing { what: "k" });
@@ -52,12 +52,12 @@ impl KDpp {
         Self { ground: GroundSet::new(features)?, k }.checked()
     }
 
-    /// Conditions on these items being in the set, besides those required before.
+    /// Conditions on the set containing these items, in addition to those required before.
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::DependentItems`] if their determinant is zero;
-    /// - [`Error::SizeBelowIncluded`] if they are more than k.
+    /// - [`Error::SizeBelowIncluded`] if there are more than k of them.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
         if items.is_empty() {
             return Ok(self);
@@ -66,11 +66,11 @@ impl KDpp {
         self.checked()
     }
 
-    /// Conditions on these items not being in the set, besides those excluded before.
+    /// Conditions on the set not containing these items, in addition to those excluded before.
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
-    /// - [`Error::SizeAboveItems`], [`Error::SizeAboveRank`] if too little is left.
+    /// - [`Error::SizeAboveItems`], [`Error::SizeAboveRank`] if too few items are left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
         if items.is_empty() {
             return Ok(self);
@@ -94,17 +94,17 @@ impl KDpp {
         Ok(Self { ground, k })
     }
 
-    /// k.
+    /// The size k of the sets.
     pub(crate) fn size(&self) -> usize {
         self.k
     }
 
-    /// Items to choose besides those included.
+    /// The number of items to choose in addition to the included ones.
     pub(crate) fn free_size(&self) -> usize {
         self.k - self.ground.included().len()
     }
 
-    /// The same law in graded coordinates, in which nothing is lost to rounding.
+    /// The same law in graded coordinates, where rounding loses nothing.
     pub(crate) fn graded(&self, engine: &Engine) -> Result<Option<Self>> {
         let items = self.ground.free_items();
         let rows = Rows::scaled(self.ground.features(), vec![Items::from(&items)]);

@@ -9,20 +9,21 @@ use crate::{
 
 /// The error amplification at which f64 loses too many digits of the determinant.
 const NEARLY_DEPENDENT: f64 = 1e4;
-/// Unit rows of a larger volume amplify errors so little that a bound of the amplification is enough.
+/// If the volume of unit rows is larger, errors are amplified so little that a bound on the amplification is enough.
 const NEARLY_ORTHOGONAL: f64 = 0.25;
 
-/// A determinant found by orthogonalising rows.
+/// The determinant of rows, computed by orthogonalising them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Volume {
     pub(super) log_det: Estimate<f64>,
-    /// The smallest residual of a unit row beyond those before it.
+    /// The smallest residual of a unit row beyond the previous ones.
     pub(super) least: f64,
-    /// Σ of the inverse residuals of every unit row beyond all others: the error of the determinant in roundings.
+    /// The sum over unit rows of their inverse residuals beyond all others: the error of the determinant in units of
+    /// rounding.
     amplification: f64,
 }
 
-/// ln det K_S and a basis of the span, or the first item that depends on those before it (to 1e-12 of its length).
+/// ln det K_S and a basis of the span, or the first item that depends on the previous ones (to 1e-12 of its length).
 pub(super) fn log_volume(
     features: &Features,
     items: impl Iterator<Item = usize>,
@@ -31,7 +32,7 @@ pub(super) fn log_volume(
     let mut row = vec![0.0; features.dims()];
     let mut log_det = Estimate { value: 0.0, error: 0.0 };
     let (mut least, mut volume): (f64, f64) = (1.0, 1.0);
-    // Columns of R in U = Q R for the unit rows U, one after the other.
+    // The columns of R in U = Q R for the unit rows U, one after the other.
     let most = items.size_hint().0;
     let mut triangle = Vec::with_capacity(most * (most + 1) / 2);
     for item in items {
@@ -44,8 +45,8 @@ pub(super) fn log_volume(
         log_det.value += 2.0 * (log_norm + residual.ln());
         log_det.error += f64::EPSILON * log_det.value.abs();
     }
-    // The result is exact for unit rows that are off by a few roundings. No residual beyond all others is below the
-    // volume of all rows, since the volume of the others is at most 1.
+    // The result is exact for unit rows that are off by a few rounding errors. No row's residual beyond all others is
+    // below the volume of all rows, since the volume of the others is at most 1.
     let amplification = if volume > NEARLY_ORTHOGONAL {
         span.len() as f64 / volume
     } else {
@@ -55,7 +56,7 @@ pub(super) fn log_volume(
     Ok(Volume { log_det, least, amplification })
 }
 
-/// Σ ‖w_i‖ of the vectors with w_i·u_j = 1 for i = j and 0 otherwise: the rows of R⁻¹.
+/// Σ ‖w_i‖ over the vectors with w_i·u_j = 1 if i = j and 0 otherwise: the rows of R⁻¹.
 fn sum_of_dual_lengths(triangle: &[f64], size: usize) -> f64 {
     let entry = |i: usize, j: usize| triangle[j * (j + 1) / 2 + i];
     let (mut squares, mut column) = (vec![0.0; size], vec![0.0; size]);
@@ -74,16 +75,16 @@ fn sum_of_dual_lengths(triangle: &[f64], size: usize) -> f64 {
 /// ln det K_S; −∞ for dependent rows, decided in exact arithmetic.
 ///
 /// # Cost
-/// O(n|S|²); some hundred times as much if rows are nearly dependent.
+/// O(n|S|²); about a hundred times as much if rows are nearly dependent.
 pub(crate) fn log_determinant(features: &Features, subset: &Subset) -> f64 {
     of_rows(features, subset).value
 }
 
-/// ln det K_S with its error: rounding, and for the factor of a kernel also its residual.
+/// ln det K_S with its error: rounding and, for the factor of a kernel, its residual.
 pub(crate) fn log_determinant_estimate(features: &Features, subset: &Subset) -> Estimate<f64> {
     let found = of_rows(features, subset);
     if found.value == f64::NEG_INFINITY {
-        // The kernel's own determinant may be positive.
+        // The determinant of the kernel itself may be positive.
         let error = if features.residual().is_some() { f64::INFINITY } else { 0.0 };
         return Estimate { error, ..found };
     }
@@ -91,8 +92,10 @@ pub(crate) fn log_determinant_estimate(features: &Features, subset: &Subset) -> 
 }
 
 impl Features {
-    /// ln det K_S, how diverse a set is: −∞ for dependent rows, decided in exact arithmetic. With weighted rows it is that
-    /// of the weighted kernel.
+    /// ln det K_S, a measure of how diverse a set is.
+    ///
+    /// It is −∞ for dependent rows, which is decided in exact arithmetic. If rows have weights, K is the weighted
+    /// kernel.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -104,7 +107,7 @@ impl Features {
     /// ```
     ///
     /// # Cost
-    /// O(n|S|²); some hundred times as much if rows are nearly dependent.
+    /// O(n|S|²); about a hundred times as much if rows are nearly dependent.
     ///
     /// # Errors
     /// [`Error::ItemOutOfRange`].
@@ -117,7 +120,7 @@ impl Features {
     }
 }
 
-/// The most that E = K − A Aᵀ changes ln det K_S: −ln(1 − Σ_i ‖A_S⁺ e_i‖² E_ii).
+/// A bound on the change of ln det K_S by E = K − A Aᵀ: −ln(1 − Σ_i ‖A_S⁺ e_i‖² E_ii).
 pub(crate) fn factor_error(features: &Features, items: impl Iterator<Item = usize>) -> f64 {
     let Some(residual) = features.residual() else { return 0.0 };
     let items: Vec<usize> = items.collect();
@@ -130,11 +133,11 @@ pub(crate) fn factor_error(features: &Features, items: impl Iterator<Item = usiz
     if relative < 1.0 { -(-relative).ln_1p() } else { f64::INFINITY }
 }
 
-/// Rows A_S, and the columns of the pseudoinverse A_S⁺: vectors w_i with w_i·a_j = 1 for i = j and 0 otherwise.
+/// Rows A_S, and the columns of the pseudoinverse A_S⁺: vectors w_i with w_i·a_j = 1 if i = j and 0 otherwise.
 #[derive(Clone, Debug)]
 pub(super) struct Duals {
     rows: Vec<Vec<f64>>,
-    /// The columns for unit rows, |S|×n.
+    /// The columns of the pseudoinverse of the unit rows, |S|×n.
     of_units: Mat<f64>,
     lengths: Vec<f64>,
 }
@@ -164,7 +167,7 @@ impl Duals {
         self.unit_length(i) / self.lengths[i]
     }
 
-    /// Σ_i |c_i| of_row(a_i) for the combination Σ c_i a_i of the rows nearest to a given row.
+    /// Σ_i |c_i| of_row(a_i), where Σ c_i a_i is the combination of the rows nearest to a given row.
     pub(super) fn combined(&self, row: &[f64], of_row: impl Fn(&[f64]) -> f64) -> f64 {
         let coefficient = |i: usize| -> f64 {
             row.iter().enumerate().map(|(j, x)| x * self.of_units[(i, j)]).sum::<f64>() / self.lengths[i]
@@ -190,12 +193,12 @@ fn of_rows(features: &Features, subset: &Subset) -> Estimate<f64> {
     match triangular(&rows, rows.len(), &|| Ok(())) {
         Ok(Some(exact)) if exact.log_squares.len() < rows.len() => zero,
         Ok(Some(exact)) => weighted(exact.log_det(rows.len()), features, subset.iter()),
-        // Too many large rows for exact arithmetic: the f64 result.
+        // If there are too many large rows for exact arithmetic, use the f64 result.
         Ok(None) | Err(_) => found.map_or(zero, |volume| volume.log_det),
     }
 }
 
-/// ln det of weighted rows, from that of the rows as stored.
+/// ln det of weighted rows, given ln det of the rows as stored.
 pub(super) fn weighted(
     stored: Estimate<f64>,
     features: &Features,

@@ -1,4 +1,4 @@
-//! The heaviest set that counts allow, and prices of parts that prove it.
+//! The heaviest set that counts allow, and prices of parts that prove its optimality.
 
 use faer::Mat;
 
@@ -8,25 +8,26 @@ use crate::{
     linalg::{OrthonormalBasis, column, column_mut, dual_basis, kernels::dot},
 };
 
-/// Improvements below this are rounding.
+/// Improvements below this are taken for rounding errors.
 const TOLERANCE: f64 = 1e-6;
-/// Ratios of determinants below this are rounding.
+/// Ratios of determinants below this are taken for rounding errors.
 const DEPENDENT: f64 = 1e-20;
 
-/// A set S* of the largest Σ_{i∈S} ln q_i‖a_i‖ + ½ ln det of unit rows, up to exchanges, with the price y_l of every part.
+/// A set S* that maximises Σ_{i∈S} ln q_i‖a_i‖ + ½ ln det of unit rows up to exchanges, with a price y_l for every
+/// part.
 ///
 /// ```text
 /// u_i = ln q_i‖a_i‖ + y_l:   u_j + ln |C_ij| ≤ u_i for every j that can replace i of S*
 /// ```
 ///
-/// With prices an exchange between parts is as simple as one within a part. A part whose count may rise or fall has price
-/// 0, and where sets have any size, items of S* have u ≥ 0 and all others u ≤ 0.
+/// With prices, an exchange between parts is as simple as one within a part. A part whose count can rise or fall has
+/// price 0. If sets may have any size, items of S* have u ≥ 0 and all others u ≤ 0.
 pub(super) struct Heaviest {
     pub(super) items: Vec<usize>,
-    /// u_i of these items.
+    /// u_i of the items of S*.
     pub(super) levels: Vec<f64>,
     pub(super) prices: Vec<f64>,
-    /// −½ ln det of their unit rows: no other set gains more than this from its angles.
+    /// −½ ln det of the unit rows of S*: an upper bound on what another set can gain from the angles of its rows.
     pub(super) flatness: f64,
 }
 
@@ -40,16 +41,16 @@ struct Element {
     row: Vec<f64>,
 }
 
-/// One step between nodes of the graph: the parts, and the outside after them.
+/// A step between nodes of the graph. The nodes are the parts, followed by the outside.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// What the weight loses.
+    /// The loss of weight.
     cost: f64,
     leaving: Option<usize>,
     entering: Option<usize>,
 }
 
-/// The cheapest step from each node to each other.
+/// The cheapest step from each node to every other.
 struct Steps(Vec<Vec<Option<Step>>>);
 
 impl Steps {
@@ -64,13 +65,13 @@ impl Steps {
 struct Search<'c> {
     counts: &'c Counts,
     elements: Vec<Element>,
-    /// Of every element.
+    /// Whether each element is chosen.
     chosen: Vec<bool>,
     groups: usize,
 }
 
 impl Heaviest {
-    /// `None` if rounding hides it.
+    /// Finds the heaviest set; `None` if rounding errors hide it.
     pub(super) fn of(
         ground: &GroundSet,
         groups: &[FreeItems],
@@ -86,7 +87,7 @@ impl Heaviest {
             Search { counts, chosen: vec![false; elements.len()], elements, groups: groups.len() };
         search.start(ground.dims_left())?;
         let mut weight = search.weight()?;
-        // Every exchange raises the weight; far fewer are needed.
+        // Every exchange raises the weight. In practice far fewer exchanges are needed.
         for _ in 0..64 * (most + 8) {
             let steps = search.steps()?;
             let Some(cycle) = search.cheapest_cycle(&steps) else {
@@ -103,7 +104,7 @@ impl Heaviest {
     }
 }
 
-/// The heaviest items of a group that are independent of each other and of the included ones.
+/// The heaviest items of a group that are independent of each other and of the included items.
 fn heaviest_basis(
     ground: &GroundSet,
     (group, items): (usize, &FreeItems),
@@ -132,7 +133,7 @@ fn heaviest_basis(
 }
 
 impl Search<'_> {
-    /// Some set that the counts allow.
+    /// Chooses some set that the counts allow.
     fn start(&mut self, dims: usize) -> Option<()> {
         let unit = |element: &Element| {
             let mut row = element.row.clone();
@@ -146,7 +147,7 @@ impl Search<'_> {
         let mut counts = self.counts.low.clone();
         let none = vec![0; self.groups];
         let mut found = feasibility::complete(&bases, &none, &counts, dims)?;
-        // Raising counts part by part attains the largest total (polymatroid).
+        // Raising counts part by part attains the largest total, since the counts form a polymatroid.
         for group in 0..self.groups {
             while counts[group] < self.counts.high[group] && counts.iter().sum::<usize>() < self.counts.least
             {
@@ -183,7 +184,7 @@ impl Search<'_> {
         rows
     }
 
-    /// Σ ln q_i‖a_i‖ + ½ ln det; `None` for dependent rows.
+    /// Σ ln q_i‖a_i‖ + ½ ln det; `None` if rows are dependent.
     fn weight(&self) -> Option<f64> {
         let slots = self.slots();
         let lengths: f64 = slots.iter().map(|&slot| self.elements[slot].length).sum();
@@ -211,7 +212,7 @@ impl Search<'_> {
         Some(steps)
     }
 
-    /// Items that replace each other and, where sets have any size, that enter or leave alone.
+    /// Offers steps in which items replace each other and, if sets may have any size, enter or leave alone.
     fn offer_items(&self, slots: &[usize], duals: &Mat<f64>, beyond: &Mat<f64>, steps: &mut Steps) {
         let (outside, any_size) = (self.groups, self.counts.total().is_none());
         let dual = |i: usize| column(duals.as_ref(), i);
@@ -240,7 +241,7 @@ impl Search<'_> {
         }
     }
 
-    /// A count that may fall or rise gives or takes an item for nothing.
+    /// Offers free steps for counts that can fall or rise.
     fn offer_counts(&self, slots: &[usize], steps: &mut Steps) {
         let (outside, free) = (self.groups, Step { cost: 0.0, leaving: None, entering: None });
         for group in 0..self.groups {
@@ -254,11 +255,11 @@ impl Search<'_> {
         }
     }
 
-    /// Of the shortest cycles that raise the weight, the one that raises it most: shortest, so that its exchanges do not
-    /// spoil each other.
+    /// The cycle that raises the weight most among the shortest cycles that raise it. Exchanges along a shortest
+    /// cycle do not interfere with each other.
     fn cheapest_cycle(&self, Steps(steps): &Steps) -> Option<Vec<Step>> {
         let nodes = self.groups + 1;
-        // By the number of steps: the cheapest walk between two nodes, and the node before the last.
+        // For every number of steps: the cheapest walk between two nodes, and its second-to-last node.
         let one = |from: usize, to: usize| (steps[from][to].map_or(f64::INFINITY, |step| step.cost), from);
         let mut walks = vec![
             (0..nodes).map(|from| (0..nodes).map(|to| one(from, to)).collect()).collect::<Vec<Vec<_>>>(),
@@ -297,7 +298,7 @@ impl Search<'_> {
         }
     }
 
-    /// Prices by shortest distances (Bellman and Ford).
+    /// Prices from shortest distances (Bellman–Ford).
     fn priced(&self, Steps(steps): &Steps, weight: f64) -> Heaviest {
         let nodes = self.groups + 1;
         let mut distance = vec![0.0; nodes];

@@ -1,4 +1,4 @@
-//! The models: which sets a law allows, and the ground set that it is conditioned on.
+//! The models: the sets that a law allows, and the ground set on which it is conditioned.
 
 mod conditions;
 mod contraction;

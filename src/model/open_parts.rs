@@ -1,4 +1,4 @@
-//! What is left to choose under a quota, conditions and ranks.
+//! The choices left by a quota, conditions and ranks.
 
 use super::{
     Counts, FreeItems, Left, OpenPart, PartitionDpp,
@@ -7,12 +7,12 @@ use super::{
 use crate::{Error, Result, engine::Items};
 
 impl PartitionDpp {
-    /// What is left to choose, whatever its rank.
+    /// The choices left, ignoring ranks.
     pub(super) fn left(&self) -> Result<Left> {
         Left::of_quota(&self.partition, &self.quota, self.ground.conditions())
     }
 
-    /// Finds what is left to choose, narrowed; an error if it has probability zero.
+    /// Finds the choices left and narrows them; returns an error if they have probability zero.
     pub(super) fn find_open_parts(&mut self) -> Result<()> {
         let left = self.left()?;
         (self.total, self.parts) = (left.total, left.open());
@@ -24,7 +24,7 @@ impl PartitionDpp {
         let given = std::mem::take(&mut self.parts);
         let narrowed = given.into_iter().zip(bases).enumerate().filter_map(|(at, (part, basis))| {
             let (low, high) = (counts.low[at], counts.high[at]);
-            // Rows that are zero, or lie in the span of the included ones, are never chosen.
+            // Rows that are zero, or lie in the span of the included rows, are never chosen.
             let real = || self.ground.exact_rank_beyond(part.items.iter()) > 0;
             (high > 0 && (!basis.is_empty() || real())).then_some(OpenPart { low, high, ..part })
         });
@@ -32,7 +32,8 @@ impl PartitionDpp {
         Ok(())
     }
 
-    /// Narrows the ranges to the exact ranks of the parts and of the ground set, and drops parts with nothing left.
+    /// Narrows the ranges to the exact ranks of the parts and of the ground set, and drops parts with nothing left to
+    /// choose.
     pub(crate) fn narrowed(mut self) -> Self {
         for part in &mut self.parts {
             let rank = self.ground.exact_rank_beyond(part.items.iter());
@@ -50,8 +51,8 @@ impl PartitionDpp {
         self
     }
 
-    /// An upper bound of the probability of sets that the ranges allow, but not the rank of a kernel's factor; 0 if the
-    /// total is fixed.
+    /// An upper bound on the probability of sets that the ranges allow but the rank of a kernel's factor does not; 0
+    /// if the total is fixed.
     fn mass_beyond(&self, narrowed: &Counts) -> f64 {
         if self.quota.total().is_some() {
             return 0.0;
@@ -63,19 +64,19 @@ impl PartitionDpp {
         self.ground.beyond_rank(limited.flat_map(|(part, _)| part.items.iter()))
     }
 
-    /// The open groups with their least and most counts, whatever their rank.
+    /// The open groups with their smallest and largest counts, ignoring ranks.
     pub(crate) fn parts_of_any_rank(&self) -> (Vec<FreeItems>, Vec<usize>, Vec<usize>) {
         let parts = self.left().map(Left::open).unwrap_or_default();
         let groups = parts.iter().map(|part| part.items.clone()).collect();
         (groups, parts.iter().map(|part| part.low).collect(), parts.iter().map(|part| part.high).collect())
     }
 
-    /// What the total leaves beyond the included items, if there is one.
+    /// The total left beyond the included items, if the quota has a total.
     pub(crate) fn total_left(&self) -> Option<usize> {
         self.quota.total().map(|total| total - self.ground.included().len())
     }
 
-    /// Refuses what asks for more items than there are dimensions, before any row is read.
+    /// Rejects quotas for more items than there are dimensions, before any row is read.
     fn check_dims(&self) -> Result<()> {
         let (free, dims) = (self.least(), self.ground.dims_left());
         if free <= dims {
@@ -85,12 +86,13 @@ impl PartitionDpp {
         Err(Error::SizeAboveRank { k: free + included, rank: dims + included })
     }
 
-    /// Free items of the smallest sets allowed.
+    /// The number of free items in the smallest allowed sets.
     fn least(&self) -> usize {
         self.total.unwrap_or_else(|| self.parts.iter().map(|part| part.low).sum())
     }
 
-    /// Checks the quota against ranks; returns rows of every open part, at least one of each that has any but zero.
+    /// Checks the quota against ranks. Returns rows of every open part, at least one from each part with a nonzero
+    /// row.
     fn checked_bases(&self) -> Result<Vec<PartBasis>> {
         if self.is_met_by_first_rows() {
             return Ok(self.bases_up_to(1));
@@ -100,7 +102,7 @@ impl PartitionDpp {
         Ok(bases)
     }
 
-    /// Whether the first rows make a set of the least counts, raised to the total.
+    /// Whether the first rows make a set with the smallest counts, raised to the total.
     fn is_met_by_first_rows(&self) -> bool {
         let least = self.least();
         let mut more = least - self.parts.iter().map(|part| part.low).sum::<usize>();
@@ -112,7 +114,7 @@ impl PartitionDpp {
         feasibility::has_independent_rows(&self.ground, counted)
     }
 
-    /// Rows that span every open part, as many as the least counts and the total need.
+    /// Rows that span every open part, limited to the number that the smallest counts and the total need.
     fn bases(&self) -> Vec<PartBasis> {
         self.bases_up_to(self.least().max(1))
     }
@@ -123,15 +125,17 @@ impl PartitionDpp {
         self.parts.iter().map(basis).collect()
     }
 
-    /// Returns an error for ranges that no set of positive determinant meets. Counts of independent sets form a
-    /// polymatroid, so if the least counts can be met, raising them part by part attains the largest possible total: the
-    /// rank of the parts that could not be raised, and the upper ends of the others.
+    /// Returns an error if no set with a positive determinant meets the ranges.
+    ///
+    /// Counts of independent sets form a polymatroid. So if the smallest counts can be met, raising them part by part
+    /// attains the largest possible total: the rank of the parts that could not be raised, plus the upper ends of the
+    /// others.
     fn check_ranks(&self, bases: &[PartBasis]) -> Result<()> {
         let dims = self.ground.dims_left();
         let mut counts: Vec<usize> = self.parts.iter().map(|part| part.low).collect();
         if let Err(violation) = feasibility::check(bases, &counts, dims) {
             let near = self.dependence == Dependence::Exact && !self.is_exact(&violation);
-            // Besides nearly dependent parts, others may be dependent exactly.
+            // These parts are only nearly dependent, but another part may be too small in exact arithmetic.
             let other = if near { self.too_small_part() } else { Some(violation) };
             return other.map_or(Ok(()), |violation| Err(self.infeasible(violation)));
         }
@@ -162,7 +166,7 @@ impl PartitionDpp {
         Err(Error::SizeAboveRank { k: total + included, rank: rank + included })
     }
 
-    /// The joint exact rank of some parts, plus the counts of all others.
+    /// The joint exact rank of these parts, plus the counts of all others.
     fn largest_total(&self, parts: &[usize], counts: &[usize]) -> usize {
         let (within, others): (Vec<usize>, Vec<usize>) =
             (0..self.parts.len()).partition(|at| parts.contains(at));
@@ -170,7 +174,7 @@ impl PartitionDpp {
         self.ground.exact_rank_beyond(items) + others.iter().map(|&at| counts[at]).sum::<usize>()
     }
 
-    /// A single part of too small an exact rank.
+    /// A single part whose exact rank is too small.
     fn too_small_part(&self) -> Option<Violation> {
         self.parts.iter().enumerate().find_map(|(at, part)| {
             let rank = self.ground.exact_rank_beyond(part.items.iter());

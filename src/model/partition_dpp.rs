@@ -15,10 +15,10 @@ use crate::{
 /// Pr(S) = det(K_S) / Z   over all S with lo_l ≤ |S∩P_l| ≤ hi_l, and |S| = k if the quota has a total;   K = A Aᵀ
 /// ```
 ///
-/// Under exact counts the scale of K, and of every part's rows, does not matter. Under ranges it does: a larger K makes
-/// larger sets more likely, and longer rows make more items of their part likely.
+/// Under exact counts, the scale of K and of every part's rows does not matter. Under ranges it does: a larger K
+/// makes larger sets more likely, and longer rows make more items of their part likely.
 ///
-/// If the quota leaves a part no choice, its items are forced: `new` conditions the law on them.
+/// If the quota leaves no choice in a part, its items are forced: `new` conditions on them.
 ///
 /// # Examples
 /// ```
@@ -39,47 +39,47 @@ use crate::{
 /// ```
 ///
 /// # Source
-/// Kathuria and Deshpande, *On sampling and greedy MAP inference of constrained determinantal point processes* (2016),
-/// definition 3; Celis, Deshpande, Kathuria, Straszak and Vishnoi, *On the complexity of constrained determinantal point
-/// processes* (2017), for constraints on counts in general.
+/// Kathuria and Deshpande, *On sampling and greedy MAP inference of constrained determinantal point processes*
+/// (2016), definition 3. For general constraints on counts: Celis, Deshpande, Kathuria, Straszak and Vishnoi, *On the
+/// complexity of constrained determinantal point processes* (2017).
 #[derive(Clone, Debug)]
 pub struct PartitionDpp {
-    /// The ground set with the given conditions, …
+    /// The ground set with the given conditions.
     pub(super) asked: GroundSet,
-    /// … and with the forced items included.
+    /// The ground set with the given conditions and with the forced items included.
     pub(super) ground: GroundSet,
     pub(super) partition: Partition,
     pub(super) quota: Quota,
     pub(super) dependence: Dependence,
     pub(super) parts: Vec<OpenPart>,
-    /// What is left of the total, if it is known.
+    /// The total left to choose, if it is known.
     pub(super) total: Option<usize>,
-    /// An upper bound on the probability of sets that the ranges allow, but not the rank of a kernel's factor.
+    /// An upper bound on the probability of sets that the ranges allow but the rank of a kernel's factor does not.
     pub(super) beyond_rank: f64,
     /// The node budget, if it was set.
     node_budget: Option<f64>,
-    /// By what counts of parts are weighted besides, if they are.
+    /// Additional weights of part counts, if any.
     count_weights: Option<Arc<CountWeights>>,
 }
 
 impl PartitionDpp {
-    /// The law over sets that meet the quota, with kernel A Aᵀ.
+    /// The distribution over sets that meet the quota, with kernel A Aᵀ.
     ///
     /// # Cost
-    /// Reads a few rows of every part; all rows of a part that spans fewer dimensions than k.
+    /// Reads a few rows of every part, and all rows of a part that spans fewer dimensions than k.
     ///
     /// # Errors
-    /// - [`Error::LabelCount`] if partition and features have different numbers of items;
+    /// - [`Error::LabelCount`] if the partition and the features have different numbers of items;
     /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
-    /// - [`Error::Infeasible`] if every set with the least counts has determinant zero, naming the parts whose joint rank
-    ///   is below what the quota asks of them;
-    /// - [`Error::SizeAboveRank`] if every set with the total has.
+    /// - [`Error::Infeasible`] if every set with the smallest counts has determinant zero, with the parts whose joint
+    ///   rank is below their quota;
+    /// - [`Error::SizeAboveRank`] if every set with the total has determinant zero.
     pub fn new(features: &Features, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
         Self::over(GroundSet::new(features)?, partition, quota, Dependence::Numerical)
     }
 
-    /// The law over a ground set that may be conditioned already.
+    /// The law over a ground set that may already be conditioned.
     pub(crate) fn over(
         ground: GroundSet,
         partition: &Partition,
@@ -102,14 +102,14 @@ impl PartitionDpp {
         dpp.checked()
     }
 
-    /// Conditions on these items being in the set, besides those required before.
+    /// Conditions on the set containing these items, in addition to those required before.
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::DependentItems`] if their determinant is zero;
-    /// - [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`] if they are more than a part or the total allows;
-    /// - [`Error::InfeasibleBeyondIncluded`], [`Error::TotalOutsideRanges`], [`Error::SizeAboveRank`] if no set with them
-    ///   that meets the quota has a positive determinant.
+    /// - [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`] if they exceed the limit of a part or the total;
+    /// - [`Error::InfeasibleBeyondIncluded`], [`Error::TotalOutsideRanges`], [`Error::SizeAboveRank`] if no set with
+    ///   them that meets the quota has a positive determinant.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
         if items.is_empty() {
             return Ok(self);
@@ -118,12 +118,12 @@ impl PartitionDpp {
         self.checked()
     }
 
-    /// Conditions on these items not being in the set, besides those excluded before.
+    /// Conditions on the set not containing these items, in addition to those excluded before.
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`], [`Error::InfeasibleBeyondIncluded`],
-    ///   [`Error::TotalOutsideRanges`], [`Error::SizeAboveRank`] if too little is left.
+    ///   [`Error::TotalOutsideRanges`], [`Error::SizeAboveRank`] if too few items are left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
         if items.is_empty() {
             return Ok(self);
@@ -132,26 +132,27 @@ impl PartitionDpp {
         self.checked()
     }
 
-    /// Sets the nodes that interpolation and inference may take, conjugates counted once
-    /// ([`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET) unless set).
+    /// Sets the number of nodes that interpolation and inference may take, counting conjugates once.
+    ///
+    /// The default is [`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET).
     #[must_use]
     pub fn with_node_budget(self, node_budget: f64) -> Self {
         Self { node_budget: Some(node_budget), ..self }
     }
 
-    /// The law in which sets are weighted by their counts besides, from 0 to the upper end of every part. Samplers by
-    /// rejection and normalisers know of these weights.
+    /// The law whose sets are also weighted by their part counts, from 0 to the upper end of every part. Only
+    /// rejection samplers and normalisers support these weights.
     pub(crate) fn with_count_weights(self, weights: CountWeights) -> Self {
         Self { count_weights: Some(Arc::new(weights)), ..self }
     }
 
-    /// The weights of counts of the open parts, if there are any.
+    /// The count weights of the open parts, if any.
     pub(crate) fn count_weights(&self) -> Option<CountWeights> {
         let weights = self.count_weights.as_ref()?;
         Some(weights.of(self.parts.iter().map(|part| part.part), &self.counts().high))
     }
 
-    /// The correction of proposals with these logarithms of part weights.
+    /// The correction of proposals for these logarithms of part weights.
     pub(crate) fn correction(&self, log_weights: &[f64]) -> Correction {
         match self.count_weights() {
             Some(weights) => Correction::weighted(&weights, log_weights),
@@ -159,7 +160,8 @@ impl PartitionDpp {
         }
     }
 
-    /// Finds what is left to choose, and includes the forced items; an error if the conditions have probability zero.
+    /// Finds the choices left and includes the forced items; returns an error if the conditions have probability
+    /// zero.
     fn checked(self) -> Result<Self> {
         let mut checked = self.with_forced_items()?;
         if checked.ground.given().is_weighted() {
@@ -205,17 +207,17 @@ impl PartitionDpp {
         Rows::scaled(self.ground.features(), items)
     }
 
-    /// What is left to choose from the open parts.
+    /// The counts left to choose from the open parts.
     pub(crate) fn counts(&self) -> Counts {
         let (low, high): (Vec<usize>, Vec<usize>) =
             self.parts.iter().map(|part| (part.low, part.high)).unzip();
         Counts::in_ranges(&low, &high, self.total, self.ground.dims_left())
     }
 
-    /// What is left to choose from each open part, under exact counts.
+    /// The number left to choose from each open part, under exact counts.
     ///
     /// # Errors
-    /// [`Error::CountsNotExact`] under ranges; `what` needs exact counts.
+    /// [`Error::CountsNotExact`] under ranges; `what` names the operation that needs exact counts.
     pub(crate) fn exact_counts(&self, what: &'static str) -> Result<Vec<usize>> {
         match self.quota.exact_counts() {
             Some(_) => Ok(self.parts.iter().map(|part| part.low).collect()),
@@ -223,7 +225,7 @@ impl PartitionDpp {
         }
     }
 
-    /// The parts with something left to choose.
+    /// The parts from which something is left to choose.
     pub(crate) fn open(&self) -> &[OpenPart] {
         &self.parts
     }

@@ -14,7 +14,7 @@ pub(crate) struct SetProbabilities {
     pub(crate) log_z: Estimate<f64>,
 }
 
-/// Which sets have a probability.
+/// The sets that have a positive probability.
 #[derive(Debug)]
 pub(crate) enum Constraint {
     AnySize,
@@ -28,10 +28,10 @@ impl SetProbabilities {
         Self { ground: dpp.ground().clone(), constraint, log_z }
     }
 
-    /// ln Pr(S), with the errors of both.
+    /// ln Pr(S), with the errors of both terms.
     ///
     /// # Errors
-    /// [`Error::ItemOutOfRange`] for a set of other items.
+    /// [`Error::ItemOutOfRange`] if the set has items beyond the ground set.
     pub(crate) fn log_probability(&self, subset: &Subset) -> Result<Estimate<f64>> {
         let items = self.ground.features().items();
         if let Some(item) = subset.iter().find(|&item| item >= items) {
@@ -43,7 +43,7 @@ impl SetProbabilities {
         Ok(self.relative_to_all(log_determinant_estimate(self.ground.given(), subset)))
     }
 
-    /// Divides by Z, in logarithms.
+    /// Divides by Z, in the log domain.
     pub(super) fn relative_to_all(&self, log: Estimate<f64>) -> Estimate<f64> {
         if log.value.is_infinite() {
             return log;

@@ -1,8 +1,8 @@
-//! Which sets a law allows.
+//! The sets that a law allows.
 
 use crate::{Partition, Quota};
 
-/// Which sets a law allows, before conditions.
+/// The sets that a law allows, before conditions.
 ///
 /// # Examples
 /// ```
@@ -17,20 +17,20 @@ use crate::{Partition, Quota};
 pub enum Sets {
     /// Sets of any size.
     OfAnySize,
-    /// Sets of so many items.
+    /// Sets of this many items.
     OfSize(usize),
     /// Sets that meet a quota.
     Quota(Partition, Quota),
 }
 
 impl Sets {
-    /// The parts and the quota, if there is one.
+    /// The parts and the quota, if any.
     #[must_use]
     pub fn quota(&self) -> Option<(&Partition, &Quota)> {
         if let Self::Quota(partition, quota) = self { Some((partition, quota)) } else { None }
     }
 
-    /// The least number of items of a set.
+    /// The smallest number of items of a set.
     #[must_use]
     pub fn least(&self) -> usize {
         match self {
@@ -40,7 +40,7 @@ impl Sets {
         }
     }
 
-    /// The largest number of items of a set, where sets allow no more than so many.
+    /// The largest number of items of a set; `items` if sets may have any size.
     #[must_use]
     pub fn most(&self, items: usize) -> usize {
         match self {

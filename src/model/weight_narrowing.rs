@@ -1,53 +1,53 @@
-//! Weights of items brought within the range of f64, without changing the law.
+//! Narrowing of item weights to the range of f64, without changing the law.
 //!
-//! Where weights span hundreds of decades, no sum of squares holds them. But then hardly any set matters: only those with
-//! as many items as possible above every wide gap between weights. Narrowing such a gap multiplies the determinants of
-//! all of them by the same factor, and leaves all others negligible.
+//! If weights span hundreds of decades, f64 cannot hold a sum of their squares. But then only a few sets matter:
+//! those with as many items as possible above every wide gap between weights. Narrowing such a gap multiplies the
+//! determinants of all these sets by the same factor, and leaves all other sets negligible.
 //!
 //! ```text
 //! u_i = ln q_i‖a_i‖ + y_l,   v_i = f(u_i) − g_l,   |S∩{u ≥ t}| ≤ |S*∩{u ≥ t}| for all allowed S and every t
 //! ```
 //!
-//! S* is the heaviest allowed set, and y are the prices of parts at which no item is worth more than one of S* that it
-//! could replace (the weight splitting of matroid intersection). f shrinks every gap between the levels of S* that is
-//! wider than G to G: the determinant of a set that lacks an item above the gap stays below e^(−G) / det U times that of
-//! S*, U being the unit rows of S*.
+//! S* is the heaviest allowed set. The prices y of the parts are such that no item is worth more than an item of S*
+//! that it could replace (the weight splitting of matroid intersection). f shrinks every gap between the levels of S*
+//! that is wider than G to G. If a set lacks an item above the gap, its determinant then stays below e^(−G) / det U
+//! times the determinant of S*, where U are the unit rows of S*.
 //!
-//! Source: Frank, *A weighted matroid intersection algorithm* (1981), for the prices.
+//! Source of the prices: Frank, *A weighted matroid intersection algorithm* (1981).
 
 use super::{Counts, FreeItems, GroundSet, max_weight_basis::Heaviest};
 use crate::{Features, Result, engine::Items, error::WeightProblem, linalg::OrthonormalBasis};
 
-/// Weights within these bounds stay as they are: the largest |ln q|, …
+/// Weights stay as they are if no |ln q| exceeds this and they differ by at most [`SPREAD`].
 const LARGEST: f64 = 300.0;
-/// … and the largest difference.
+/// The largest difference of ln q between weights that stay as they are.
 const SPREAD: f64 = 150.0;
-/// Gaps are narrowed to this, and what angles may gain.
+/// Gaps are narrowed to this, plus the possible gain from angles.
 const NARROW: f64 = 40.0;
-/// The room for all levels together: squares of weighted rows stay within f64.
+/// The room for all levels together, within which squares of weighted rows fit f64.
 const ROOM: f64 = 300.0;
 
 impl GroundSet {
-    /// The ground set for choices from these groups, with weights narrowed if that is necessary.
+    /// The ground set for choices from these groups, with weights narrowed if necessary.
     ///
     /// # Errors
     /// [`WeightProblem::Spread`].
     pub(crate) fn for_choices(mut self, groups: &[FreeItems], counts: &Counts) -> Result<Self> {
-        // Conditions may have left out those that were too far apart.
+        // Conditions may have removed the items whose weights were too far apart.
         self.restore_weights()?;
         Ok(self.with_narrow_weights(groups, counts)?.unwrap_or(self))
     }
 
-    /// Whether f64 holds the weights of these groups together.
+    /// Whether f64 can hold the weights of all these groups together.
     pub(crate) fn has_narrow_weights(&self, groups: &[FreeItems]) -> bool {
         !self.given().is_weighted() || are_narrow(self.given(), groups)
     }
 
-    /// The ground set with weights of a range that f64 can square; `None` if they are in it. `counts` says how many items
-    /// of each group are chosen.
+    /// The ground set with weights narrowed to a range that f64 can square; `None` if they are already in it.
+    /// `counts` gives the number of items chosen from each group.
     ///
     /// # Cost
-    /// A pass over the rows, and O(nk²) for each of about k exchanges.
+    /// One pass over the rows, and O(nk²) for each of about k exchanges.
     ///
     /// # Errors
     /// [`WeightProblem::Spread`] if there are too many levels.
@@ -65,16 +65,16 @@ impl GroundSet {
         let found = found.and_then(|found| Some((Levels::of(&found, counts.total().is_none())?, found)));
         let proven = found.filter(|(levels, heaviest)| levels.are_exact(self, heaviest, groups, &lengths));
         let Some((levels, heaviest)) = proven else { return Err(WeightProblem::Spread.into()) };
-        // Items that are not chosen from need none.
+        // Items that cannot be chosen need no weight.
         let mut logs = vec![0.0; given.items()];
         for (group, lengths) in lengths.iter().enumerate() {
             let price = heaviest.prices[group];
             let is_fixed = counts.low[group] == counts.high[group];
-            // All of a price matters only where the count may vary.
+            // A price is a common factor of its part, so it matters only if the count can vary.
             let kept = if is_fixed { 0.0 } else { price.clamp(-levels.gap, levels.gap) };
             for (item, length) in Items::from(&groups[group]).iter().zip(lengths) {
                 let level = length + price;
-                // Nor do rows of zeros.
+                // Rows of zeros need no weight either.
                 if level.is_finite() {
                     logs[item] = given.log_weight(item) + (levels.narrowed(level) - level) + (price - kept);
                 }
@@ -94,7 +94,7 @@ fn are_narrow(given: &Features, groups: &[FreeItems]) -> bool {
     given.weights_fit() && most - least <= SPREAD && least >= -LARGEST && most <= LARGEST
 }
 
-/// ln q_i ‖a_i‖ of every item of a group; −∞ for a row of zeros.
+/// ln q_i ‖a_i‖ of every item of a group; −∞ if the row is zero.
 fn log_lengths(given: &Features, group: &FreeItems) -> Vec<f64> {
     let mut row = vec![0.0; given.dims()];
     let length = |item| {
@@ -104,15 +104,16 @@ fn log_lengths(given: &Features, group: &FreeItems) -> Vec<f64> {
     Items::from(group).iter().map(length).collect()
 }
 
-/// The levels of the heaviest set, and where they come to lie.
+/// The levels of the heaviest set, and their images.
 struct Levels {
-    /// Ascending: each with its image.
+    /// Each level with its image, ascending.
     anchors: Vec<(f64, f64)>,
     gap: f64,
 }
 
 impl Levels {
-    /// `None` if there are too many far apart. Sets of any size compare items with 0, which stays where it is.
+    /// Computes the levels; `None` if too many are far apart. Sets of any size compare items with 0, so 0 is its own
+    /// image.
     fn of(heaviest: &Heaviest, any_size: bool) -> Option<Self> {
         let mut levels = heaviest.levels.clone();
         if any_size {
@@ -136,8 +137,8 @@ impl Levels {
         Some(Self { anchors, gap })
     }
 
-    /// Whether no set has more items above a narrowed gap than S*, in exact arithmetic: nearly dependent rows may be worth
-    /// their price.
+    /// Whether no set has more items above a narrowed gap than S*. This is decided in exact arithmetic, as nearly
+    /// dependent rows may be worth their price.
     fn are_exact(
         &self,
         ground: &GroundSet,

@@ -13,8 +13,8 @@ use crate::{
 /// Pr(J) = Π_{j∈J} w_j / e_k(w),   |J| = k
 /// ```
 ///
-/// Independent Bernoulli variables with odds c·w_j, conditioned on their sum being k, have this law for every c > 0.
-/// With c such that the *expected* sum is k, no table over- or underflows, whatever the weights, r and k.
+/// For every c > 0, independent Bernoulli variables with odds c·w_j, conditioned on their sum being k, have this law.
+/// With c such that the *expected* sum is k, no table overflows or underflows for any weights, r and k.
 ///
 /// # Cost
 /// O(rk) time and 8rk bytes to build, O(r) per draw.
@@ -83,8 +83,9 @@ impl ConditionalBernoulli {
         log_mass + self.tail[self.k].ln() - self.k as f64 * log_scale
     }
 
-    /// ln Π (1 + c w_j) and ln c; if all weights are needed, where c is infinite, ln Π w_j, the leading coefficient,
-    /// and 0.
+    /// ln Π (1 + c w_j) and ln c.
+    ///
+    /// If all weights are needed, c is infinite: returns ln Π w_j, the leading coefficient, and 0.
     pub(crate) fn log_mass(&self) -> (f64, f64) {
         if self.support.len() == self.k {
             return (self.log_weights.iter().sum(), 0.0);
@@ -140,7 +141,7 @@ impl ConditionalBernoulli {
         &self.support
     }
 
-    /// Pr(element j of the support is in J | so many of those from j on are wanted).
+    /// Pr(element j of the support is in J | `wanted` of the elements from j on are in J).
     pub(crate) fn probability_of_taking(&self, j: usize, wanted: usize) -> f64 {
         let width = self.k + 1;
         if self.support.len() - j == wanted {
@@ -177,7 +178,7 @@ impl ConditionalBernoulli {
 }
 
 impl Distribution<Vec<usize>> for ConditionalBernoulli {
-    /// J in ascending order.
+    /// Draws J, in ascending order.
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Vec<usize> {
         let mut chosen = Vec::with_capacity(self.k);
         self.sample_into(rng, &mut chosen);
@@ -185,7 +186,9 @@ impl Distribution<Vec<usize>> for ConditionalBernoulli {
     }
 }
 
-/// s with Σ sigmoid(log_weight + s) = k, for 0 ≤ k < r; any s near it suffices.
+/// Solves Σ sigmoid(log_weight + s) = k for s, with 0 ≤ k < r.
+///
+/// Any s near the solution suffices.
 fn balance(log_weights: &[f64], k: usize) -> f64 {
     if k == 0 {
         return f64::NEG_INFINITY;
@@ -193,7 +196,7 @@ fn balance(log_weights: &[f64], k: usize) -> f64 {
     let mut descending = log_weights.to_vec();
     descending.sort_by(|a, b| b.total_cmp(a));
     let size = k as f64;
-    // All r terms are at most k/r below the first bound; k+1 terms reach k/(k+1) at the second.
+    // At the first bound, all r terms are at most k/r; at the second, k+1 terms reach k/(k+1).
     let mut low = (size / descending.len() as f64).ln() - descending[0];
     let mut high = size.ln() - descending[k];
     while high - low > 1e-12 * (1.0 + low.abs().max(high.abs())) {

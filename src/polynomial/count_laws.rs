@@ -4,16 +4,16 @@
 #[derive(Clone, Debug)]
 pub(crate) struct CountLaws {
     pub(crate) means: Vec<f64>,
-    /// For every group, of every count from 0 on.
+    /// Per group, the bound for every count from 0 on.
     pub(crate) groups: Vec<Vec<f64>>,
     pub(crate) total: Vec<f64>,
 }
 
-/// Larger counts are left out once they are less likely than this.
+/// Larger counts are omitted once they are less likely than this.
 const NEVER: f64 = 1e-40;
 
 impl CountLaws {
-    /// For counts that are sums of independent coin flips, from their means and the numbers of coins.
+    /// Bounds for counts that are sums of independent coin flips, from their means and numbers of coins.
     pub(crate) fn bounded(means: Vec<f64>, coins: &[usize]) -> Self {
         let groups = means.iter().zip(coins).map(|(mean, coins)| bounds(*mean, *coins)).collect();
         let total = bounds(means.iter().sum(), coins.iter().sum());
@@ -21,7 +21,9 @@ impl CountLaws {
     }
 }
 
-/// Pr(c) ≤ e^−μ (eμ/c)^c for a sum of independent coin flips with mean μ, decreasing on both sides of μ.
+/// The bounds Pr(c) ≤ e^−μ (eμ/c)^c for a sum of independent coin flips with mean μ.
+///
+/// They decrease on both sides of μ.
 ///
 /// # Source
 /// Chernoff (1952); Mitzenmacher and Upfal, *Probability and computing* (2017), theorem 4.4.

@@ -1,4 +1,4 @@
-//! One variable by elementary symmetric polynomials of eigenvalues, the others by phases.
+//! One variable through elementary symmetric polynomials of eigenvalues, the others through phases.
 
 use faer::{Mat, c64};
 
@@ -12,17 +12,19 @@ use crate::{
 
 /// If P⁻¹N(θ) is larger, P is so nearly singular that eigenvalues of moderate size are inaccurate.
 const LARGEST: f64 = 16.0;
-/// Entries of P⁻¹N(θ) below this are zero: the eigenvalues of a matrix with much smaller ones come out as zeros.
+/// Entries of P⁻¹N(θ) below this are set to zero.
+///
+/// With much smaller entries, the eigenvalues of a matrix come out as zeros.
 const NOTHING: f64 = 1e-40;
 
 /// E[e^{iθ·counts}; |S| = k] at every node: the coefficient of x^k of det(C + x Σ e^{iθ_l} N_l).
 ///
-/// With P = C + N(θ) and the eigenvalues ν of P⁻¹N(θ) it is det P · [x^k] Π (1 − ν_j + x ν_j). The ν are of moderate
-/// size, since at θ = 0 they are probabilities, unless P is nearly singular. Then, and where the solver loses eigenvalues,
-/// the coefficient is interpolated in x.
+/// With P = C + N(θ) and the eigenvalues ν of P⁻¹N(θ), it is det P · [x^k] Π (1 − ν_j + x ν_j). At θ = 0 the ν are
+/// probabilities, so they are of moderate size unless P is nearly singular. If P is nearly singular, or the solver
+/// loses eigenvalues, the coefficient is interpolated in x.
 ///
 /// # Cost
-/// About 60r³ per node; 8/3·r⁴ more where it is interpolated.
+/// About 60r³ per node, and 8/3·r⁴ more if it is interpolated.
 pub(crate) fn fixed_size_values(
     engine: &Engine,
     function: &GeneratingFunction,
@@ -85,7 +87,9 @@ fn of_node(
     Ok(coefficient[k])
 }
 
-/// Whether Σ ν = tr M and Σ ν² = tr M²: of a matrix whose entries are many decades apart, some eigenvalues come out as zeros.
+/// Whether Σ ν = tr M and Σ ν² = tr M².
+///
+/// If the entries of M are many decades apart, the solver returns zeros for some eigenvalues.
 fn have_moments_of(values: &[c64], matrix: &Mat<c64>, norm: f64) -> bool {
     let size = matrix.nrows();
     let first: c64 = (0..size).map(|i| matrix[(i, i)]).sum();
@@ -95,7 +99,7 @@ fn have_moments_of(values: &[c64], matrix: &Mat<c64>, norm: f64) -> bool {
     (one - first).norm() <= rounding && (two - second).norm() <= rounding * norm
 }
 
-/// [x^k] det(C + xN) from the determinants at the roots of unity of order r + 1, C = I − Σ N_l.
+/// [x^k] det(C + xN) from the determinants at the roots of unity of order r + 1, with C = I − Σ N_l.
 ///
 /// # Cost
 /// 8/3·r⁴.
@@ -120,10 +124,10 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
 
-    /// Where one group is chosen from with probability ½, P is singular at phase π and its inverse says nothing.
+    /// If one group is chosen from with probability ½, P is singular at phase π and its inverse is meaningless.
     #[test]
     fn singular_nodes_keep_their_digits() {
-        // Rank-one groups in directions at right angles, none of them a coordinate.
+        // Rank-one groups in orthogonal directions that are not along the axes.
         let group = |row: [f64; 3], p: f64| Mat::from_fn(3, 3, |i, j| p * row[i] * row[j] / 9.0);
         let shares = [group([1.0, 2.0, 2.0], 0.5), group([2.0, 1.0, -2.0], 0.3)];
         for turn in [1e-14, 1e-9, 1e-4] {

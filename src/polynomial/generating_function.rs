@@ -20,7 +20,7 @@ use crate::{
 /// φ(z) = det(C + Σ_l z_l N_l) = g(zy)/g(y),   C + Σ_l N_l = I,   N_l = Σ_{i∈P_l} u_i u_iᵀ
 /// ```
 ///
-/// The rows u_i = w_l s_l Mᵀ a_i are those of the DPP's marginal kernel: Pr(i ∈ S) = ‖u_i‖².
+/// The rows u_i = w_l s_l Mᵀ a_i give the marginal kernel of the DPP: Pr(i ∈ S) = ‖u_i‖².
 #[derive(Clone, Debug)]
 pub(crate) struct GeneratingFunction {
     /// C, r×r.
@@ -38,7 +38,7 @@ pub(crate) struct GeneratingFunction {
 pub(crate) struct Reference {
     /// ln g(y).
     log_value: f64,
-    /// ln y_l, rows as given (not scaled).
+    /// ln y_l for the rows as given (not scaled).
     log_weights: Vec<f64>,
 }
 
@@ -48,7 +48,7 @@ impl Reference {
         self.log_value
     }
 
-    /// ln y_l, rows as given.
+    /// ln y_l for the rows as given.
     pub(crate) fn log_weights(&self) -> &[f64] {
         &self.log_weights
     }
@@ -61,7 +61,7 @@ impl Reference {
 }
 
 impl GeneratingFunction {
-    /// The DPP of expected size k on weighted rows; `scales` are those of the rows.
+    /// The DPP of expected size k on weighted rows, whose scales are `scales`.
     pub(crate) fn of_size(spectrum: &TiltedSpectrum, scales: &[f64], k: usize) -> Result<(Self, Reference)> {
         let coins = ConditionalBernoulli::new(&spectrum.spectrum.values, k)?;
         let (log_value, log_scale) = coins.log_mass();
@@ -69,8 +69,9 @@ impl GeneratingFunction {
         function.relative_to(spectrum, scales, log_value, log_scale)
     }
 
-    /// The DPP itself, on weighted rows: eigenvector j is used with probability λ_j/(1+λ_j), where λ is scaled by
-    /// e^`log_scale`.
+    /// The DPP itself, on weighted rows.
+    ///
+    /// Eigenvector j is used with probability λ_j/(1+λ_j), where λ is scaled by e^`log_scale`.
     pub(crate) fn of_free_size(
         spectrum: &TiltedSpectrum,
         scales: &[f64],
@@ -111,7 +112,7 @@ impl GeneratingFunction {
         Ok((function, Reference { log_value: log_value + log_det, log_weights }))
     }
 
-    /// The function in coordinates where C + Σ N_l = I, and the previous ln det(C + Σ N_l).
+    /// The function in coordinates with C + Σ N_l = I, and ln det(C + Σ N_l) in the previous ones.
     fn normalised(self) -> Option<(Self, f64)> {
         let whole = &self.base + weighted_gram(&self.shares, &vec![0.0; self.shares.len()]);
         let factor = whole.llt(Side::Lower).ok()?.L().to_owned();
@@ -128,8 +129,10 @@ impl GeneratingFunction {
         Some((function, log_det))
     }
 
-    /// The DPP given picks with these directions (orthonormal, r×t), tilted so that the expected counts are the quota,
-    /// without groups that are exhausted; and the groups kept. If rounding prevents that, all groups remain unchanged.
+    /// The DPP given picks with these directions (orthonormal, r×t), and the groups kept.
+    ///
+    /// Exhausted groups are dropped, and the DPP is tilted so that the expected counts are the quota. If rounding
+    /// prevents that, all groups remain unchanged.
     pub(crate) fn after(&self, directions: MatRef<'_, f64>, quota: &[usize]) -> (Self, Vec<usize>) {
         let basis = complement(directions);
         let open: Vec<usize> = (0..quota.len()).filter(|&group| quota[group] > 0).collect();
@@ -148,7 +151,7 @@ impl GeneratingFunction {
         (restricted(&all), all)
     }
 
-    /// The function of some groups, the others at z = 0, and its factor; `None` if the factor is zero up to rounding.
+    /// The function of some groups, with the others at z = 0, and its factor; `None` if that is zero up to rounding.
     pub(crate) fn only(&self, groups: &[usize]) -> Option<(Self, f64)> {
         let part = Self {
             base: self.base.clone(),
@@ -159,7 +162,7 @@ impl GeneratingFunction {
         part.normalised().map(|(function, log_det)| (function, log_det.exp()))
     }
 
-    /// The function with weights at which the expected counts are the quota, not yet normalised.
+    /// The function with weights that make the quota the expected counts, not yet normalised.
     fn tilted(self, quota: &[usize]) -> Self {
         let start = vec![0.0; quota.len()];
         let tilt = determinantal_tilt(self.base.as_ref(), &self.shares, quota, start, &|| true).log_weights;
@@ -168,8 +171,10 @@ impl GeneratingFunction {
         Self { shares: shares.collect(), weights: weights.collect(), ..self }
     }
 
-    /// A lower bound on ln inf φ(e^d) / e^(c·d) for counts c, slightly below since the search stops near the infimum.
-    /// −∞ if it stops too far away to decide whether φ reaches these counts, or where `go_on` returns false.
+    /// A lower bound on ln inf φ(e^d) / e^(c·d) for counts c.
+    ///
+    /// It is slightly below the infimum, since the search stops near it. It is −∞ if the search stops, perhaps
+    /// because `go_on` returns false, too far away to decide whether φ reaches these counts.
     pub(crate) fn log_capacity(&self, counts: &[usize], go_on: &dyn Fn() -> bool) -> f64 {
         let open: Vec<usize> = (0..counts.len()).filter(|&group| counts[group] > 0).collect();
         let shares: Vec<Mat<f64>> = open.iter().map(|&group| self.shares[group].clone()).collect();
@@ -195,7 +200,7 @@ impl GeneratingFunction {
         self.shares.iter().map(|share| (0..share.nrows()).map(|j| share[(j, j)]).sum()).collect()
     }
 
-    /// The laws of the counts; that of the total only if one is asked for.
+    /// The laws of the counts; the law of the total is only computed if `total` is given.
     pub(crate) fn count_laws(&self, total: Option<usize>) -> Result<CountLaws> {
         let group = |group: usize| Ok(poisson_binomial(&self.coins(group)?));
         let groups = (0..self.shares.len()).map(group).collect::<Result<_>>()?;
@@ -221,7 +226,7 @@ impl GeneratingFunction {
     }
 }
 
-/// ln det of a positive definite matrix; `None` for others.
+/// ln det of a positive definite matrix; `None` for other matrices.
 fn log_determinant(matrix: MatRef<'_, f64>) -> Option<f64> {
     let factor = matrix.llt(Side::Lower).ok()?.L().to_owned();
     Some((0..factor.nrows()).map(|j| 2.0 * factor[(j, j)].ln()).sum())

@@ -1,4 +1,4 @@
-//! Gram matrices of groups, or the rows that they are sums of, where these are fewer numbers.
+//! Gram matrices of groups, or the rows of the groups if these are fewer numbers.
 
 use std::borrow::Cow;
 
@@ -15,18 +15,18 @@ use crate::{
     polynomial::tilt::are_many,
 };
 
-/// G = F Fᵀ of a group.
+/// The Gram matrix G = F Fᵀ of a group.
 #[derive(Clone, Debug)]
 pub(crate) enum Gram {
     /// G, n×n.
     Matrix(Mat<f64>),
-    /// F: the rows of the group, one a column.
+    /// F, whose columns are the rows of the group.
     Rows(Mat<f64>),
 }
 
-/// The number of partial sums, which are in memory together.
+/// The number of partial sums held in memory together.
 pub(crate) const TASKS: usize = 8;
-/// Rows are kept if they are this many times fewer numbers: products with them take more operations.
+/// Rows are kept only if they are this many times fewer numbers, since products with them take more operations.
 const FEWER: usize = 2;
 
 /// A symmetric matrix in a weighted sum.
@@ -135,7 +135,7 @@ fn add_below(sum: &mut Mat<f64>, rows: &Mat<f64>, weight: f64) {
     triangular::matmul(sum, below, Accum::Add, rows, whole, across, whole, weight, Par::Seq);
 }
 
-/// ⟨F Fᵀ, X⟩, of which half is below the diagonal.
+/// ⟨F Fᵀ, X⟩, from the half of X on and below the diagonal.
 fn product_below(form: &Mat<f64>, rows: &Mat<f64>) -> f64 {
     let (whole, below) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
     let mut images = Mat::zeros(rows.nrows(), rows.ncols());
@@ -154,10 +154,10 @@ fn squares(rows: &Mat<f64>) -> Vec<f64> {
 }
 
 impl Gram {
-    /// Those of all groups, in one pass: the rows, if they are fewer numbers.
+    /// The Gram matrices of all groups, in one pass, or their rows if these are fewer numbers.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Errors of the engine.
     pub(crate) fn of_groups(engine: &Engine, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Self>> {
         let dims = map.map_or(rows.features().dims(), |map| map.factor.ncols());
         if !keeps_rows(rows.len(), rows.groups().len(), dims) || engine.knows_rows() {
@@ -202,7 +202,7 @@ impl Gram {
         Some(squares(&(whitener.transpose() * rows)))
     }
 
-    /// S G S times a weight, for some of the dimensions and their sizes S.
+    /// S G S times a weight, restricted to some dimensions, where S is the diagonal matrix of their sizes.
     pub(crate) fn scaled(&self, kept: &[usize], sizes: &[f64], weight: f64) -> Self {
         match self {
             Self::Matrix(gram) => Self::Matrix(Mat::from_fn(kept.len(), kept.len(), |a, b| {
@@ -215,7 +215,7 @@ impl Gram {
     }
 }
 
-/// Whether so many rows of some groups are kept in place of their Gram matrices.
+/// Whether this many rows of this many groups are kept instead of their Gram matrices.
 pub(crate) fn keeps_rows(rows: usize, groups: usize, dims: usize) -> bool {
     are_many(groups, dims) && FEWER * rows <= groups * dims
 }
@@ -237,7 +237,7 @@ mod tests {
         (a - b).norm_max() < 1e-13 * (1.0 + b.norm_max())
     }
 
-    /// Rows and their Gram matrix give the same in every way that either is used, and in tasks of any number.
+    /// Rows and their Gram matrix give the same results in every use, for any number of tasks.
     #[test]
     fn rows_stand_for_their_gram_matrix() {
         let kept: Vec<Gram> = (0..40).map(|l| Gram::Rows(rows(l))).collect();

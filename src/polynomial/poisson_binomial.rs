@@ -1,4 +1,4 @@
-//! Sums of independent coin flips, the law of one part's count.
+//! Sums of independent coin flips: the law of one part's count.
 
 /// Pr(Σ b_j = c) for c = 0 … len, with Pr(b_j = 1) = `success[j]`.
 ///

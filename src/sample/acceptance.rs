@@ -10,17 +10,17 @@ use crate::{
     },
 };
 
-/// An upper bound of the average proposals per sample under exact counts κ, for any features.
+/// An upper bound of the average number of proposals per sample under exact counts κ, for any features.
 ///
 /// ```text
 /// k^k / k! · Π_l κ_l! / κ_l^κ_l
 /// ```
 ///
-/// The reciprocal of the multinomial probability of κ with cell probabilities κ_l/k.
+/// This is the reciprocal of the multinomial probability of κ with cell probabilities κ_l/k.
 ///
 /// # Source
-/// Gurvits (2008): at the homogeneous tilt, e_k(Σ y_l G_l) is real stable and its coefficient of
-/// y^κ is at least that fraction of its value.
+/// Gurvits (2008): at the homogeneous tilt, e_k(Σ y_l G_l) is real stable, and its coefficient of y^κ is at least
+/// that fraction of its value.
 #[must_use]
 pub fn expected_proposals(counts: &[usize]) -> f64 {
     let log_term = |count: usize| -> f64 {
@@ -37,8 +37,8 @@ pub fn expected_proposals(counts: &[usize]) -> f64 {
 /// Pr(accept) ≥ φ_c e^(least − c·t) / Pr(|S| = k),   φ_c ≥ Π (c_l^c_l e^−c_l / c_l!) · inf_d φ(e^d) e^(−c·d)
 /// ```
 ///
-/// with the generating function φ of the proposals' counts (the division only if the total is fixed), at counts near
-/// the expected ones.
+/// Here φ is the generating function of the proposals' counts; the division applies only if the total is fixed. The
+/// counts c are close to the expected ones.
 ///
 /// # Source
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous polynomials* (2008).
@@ -70,8 +70,10 @@ pub(super) fn bound(
     Ok((coefficient_bound(&counts) * log.exp() / of_size).min(1.0))
 }
 
-/// Counts near these means that some allowed set of positive determinant has. Weighted groups are at an end of their
-/// range; the means of the others are rounded down, then raised by one where most is cut off, as far as ranks allow.
+/// Returns counts close to these means that some allowed set of positive determinant has.
+///
+/// Weighted groups are at an end of their range. The means of the others are rounded down. Counts are then raised by
+/// one, the largest remainders first, as far as the ranks allow.
 fn typical(dpp: &PartitionDpp, ranges: &Counts, correction: &Correction, means: &[f64]) -> Vec<usize> {
     let groups = means.len();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]

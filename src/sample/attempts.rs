@@ -1,14 +1,14 @@
-//! When a draw by rejection must end.
+//! The point at which a draw by rejection ends.
 
 use crate::{
     Error, Result,
     watch::{Ended, Watch},
 };
 
-/// Proposals after which a draw is given up, in units of the promised average. If the promise holds, that many fail once
-/// in e⁶⁴ draws.
+/// Proposals after which a draw is given up, in units of the promised average. If the promise holds, all of them fail
+/// once in e⁶⁴ draws.
 const PATIENCE: f64 = 64.0;
-/// Picks between two readings of the clock, which cost more than reading a flag.
+/// Picks between two readings of the clock, because reading it costs more than reading a flag.
 const CLOCK: u32 = 16;
 
 /// The proposals of one draw, or of successive draws.
@@ -24,7 +24,7 @@ pub(crate) struct Attempts<'w> {
 }
 
 impl<'w> Attempts<'w> {
-    /// Attempts that end with the watch, or when they take far longer than an acceptance of at least this explains.
+    /// Attempts that end with the watch, or after far more proposals than an acceptance of at least this explains.
     pub(crate) fn under(watch: &'w Watch, acceptance: f64) -> Self {
         let promised = if acceptance > 0.0 { acceptance.recip() } else { f64::INFINITY };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
@@ -32,7 +32,7 @@ impl<'w> Attempts<'w> {
         Self { watch, promised, most, made: 0, picks: 0, ended: None }
     }
 
-    /// The watch that ends them.
+    /// The watch that ends these attempts.
     pub(super) fn watch(&self) -> &'w Watch {
         self.watch
     }
@@ -42,7 +42,7 @@ impl<'w> Attempts<'w> {
         self.made
     }
 
-    /// Counts the proposals of another law's draw, but for the one that was accepted.
+    /// Adds the proposals of another law's draw, except the accepted one.
     pub(super) fn add_rejected(&mut self, other: &Self) {
         self.made = self.made.max(1) + other.made.saturating_sub(1);
     }
@@ -50,7 +50,7 @@ impl<'w> Attempts<'w> {
     /// Begins another proposal.
     ///
     /// # Errors
-    /// [`Error::Ended`]; [`Error::DrawGivenUp`] after too many.
+    /// [`Error::Ended`] if the watch has ended them; [`Error::DrawGivenUp`] after too many.
     pub(crate) fn another(&mut self) -> Result<()> {
         self.go_on();
         self.check()?;
@@ -61,15 +61,15 @@ impl<'w> Attempts<'w> {
         Ok(())
     }
 
-    /// Why they have ended, if they have.
+    /// Why these attempts have ended, if they have.
     pub(super) fn ended(&self) -> Option<Ended> {
         self.ended
     }
 
-    /// Fails if they have ended.
+    /// Fails if these attempts have ended.
     ///
     /// # Errors
-    /// [`Error::Ended`].
+    /// [`Error::Ended`] if they have.
     pub(super) fn check(&self) -> Result<()> {
         self.ended.map_or(Ok(()), |ended| Err(ended.into()))
     }

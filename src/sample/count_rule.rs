@@ -1,10 +1,10 @@
-//! Which proposals are accepted by their counts.
+//! Acceptance of proposals by their counts.
 
 use rand::{Rng, RngExt};
 
 use crate::model::{Correction, Counts};
 
-/// Accepts proposals whose counts are allowed, with the probability that undoes the weights of groups.
+/// Accepts proposals whose counts are allowed, with the probability that corrects for the weights of groups.
 #[derive(Clone, Debug)]
 pub(crate) struct CountRule {
     counts: Counts,
@@ -26,10 +26,10 @@ impl CountRule {
         found[group] <= self.counts.high[group]
     }
 
-    /// Whether a whole proposal, with these counts, is accepted.
+    /// Whether a complete proposal with these counts is accepted.
     pub(crate) fn accepts<R: Rng + ?Sized>(&self, found: &[usize], rng: &mut R) -> bool {
         if self.counts.exact().is_some() {
-            // The total is met, and no part has overflowed.
+            // The total is met, and no part exceeds its count.
             return true;
         }
         if !self.counts.allow(found) {

@@ -13,10 +13,11 @@ impl Dpp {
     /// Sets up the exact sampler.
     ///
     /// # Cost
-    /// Two passes over A (2mn² operations each) and O(n³); per draw see [`Projection`](crate::Projection).
+    /// Two passes over A (2mn² operations each) and O(n³); see [`Projection`](crate::Projection) for the cost per
+    /// draw.
     ///
     /// # Errors
-    /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
+    /// [`Error::Eigen`](crate::Error::Eigen); engine errors.
     pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         let options = options.into();
         let (graded, new) =

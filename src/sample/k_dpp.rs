@@ -1,4 +1,4 @@
-//! The samplers of the k-DPP, and of independent k-DPPs.
+//! The samplers of k-DPPs and of independent k-DPPs.
 
 use super::{Law, Sampler, SamplerOptions, SpectralLaw, spectral::Eigenvectors};
 use crate::{
@@ -12,11 +12,12 @@ impl KDpp {
     /// Sets up the exact sampler.
     ///
     /// # Cost
-    /// Two passes over A (2mn² operations each) and O(n³); per draw see [`Projection`](super::Projection).
+    /// Two passes over A (2mn² operations each) and O(n³); see [`Projection`](super::Projection) for the cost per
+    /// draw.
     ///
     /// # Errors
-    /// [`Error::Eigen`](crate::Error::Eigen), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) where the rank
-    /// shows only at f64's accuracy, and those of the engine.
+    /// [`Error::Eigen`](crate::Error::Eigen); [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) if the rank shows
+    /// only in f64; engine errors.
     pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         let ground = &self.ground;
         if self.free_size() == 0 {
@@ -32,10 +33,10 @@ impl IndependentKDpps {
     /// Sets up the exact sampler.
     ///
     /// # Cost
-    /// That of one [`KDpp`] per part; 24 bytes per item with leverage trials, 32 during set-up.
+    /// The cost of one [`KDpp`] per part; 24 bytes per item with leverage trials, 32 during set-up.
     ///
     /// # Errors
-    /// Those of [`KDpp::sampler`].
+    /// The errors of [`KDpp::sampler`].
     pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         if self.parts.iter().all(|part| part.count == 0) {
             return Ok(Sampler::forced(self.conditions.included(), engine));

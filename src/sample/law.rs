@@ -1,4 +1,4 @@
-//! What draws: one of several algorithms.
+//! The law of a sampler: one of several algorithms draws from it.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ pub(crate) enum Law {
     Forced,
     Spectral(SpectralLaw),
     Rejection(Rejection),
-    /// One law for every part with something left to choose.
+    /// One law per part with something left to choose.
     Independent(Vec<Law>),
-    /// Parts that span no more than is chosen of them, and the others.
+    /// Parts whose span has only as many dimensions as items are chosen from them, and the law of all other parts.
     Contracted(Vec<SpectralLaw>, Arc<Law>),
     Interpolation(Box<paper::Interpolation>),
     PerCandidate(Box<paper::PerCandidate>),
@@ -61,7 +61,7 @@ impl Law {
         }
     }
 
-    /// Makes many draws on the engine's device, if it can; returns the error that this adds.
+    /// Makes many draws on the engine's device, if it can. Returns the error that this adds.
     pub(super) fn make_batches_on(&mut self, engine: &Engine) -> f64 {
         match self {
             Law::Capped(law) => law.make_batches_on(engine),
@@ -85,7 +85,7 @@ impl Law {
         if let Law::Capped(law) = self { Some(law) } else { None }
     }
 
-    /// A lower bound of the draws per proposal.
+    /// A lower bound of the number of draws per proposal.
     pub(super) fn acceptance_bound(&self) -> f64 {
         match self {
             Law::Capped(law) => law.acceptance(),
@@ -95,7 +95,7 @@ impl Law {
         }
     }
 
-    /// Average proposals per sample as predicted.
+    /// The predicted average number of proposals per sample.
     pub(super) fn proposals(&self) -> f64 {
         match self {
             Law::Capped(law) => law.proposals(),
@@ -137,7 +137,7 @@ impl Law {
     }
 }
 
-/// Proposals of draws from all laws: one, and those that are rejected.
+/// The average number of proposals of a draw from all laws: one, and the rejected ones of each law.
 fn in_all(laws: &[Law], of: impl Fn(&Law) -> f64) -> f64 {
     1.0 + laws.iter().map(|law| of(law) - 1.0).sum::<f64>()
 }

@@ -16,8 +16,8 @@ use crate::{
 
 /// The most bytes that a sampler on the CPU holds, including set-up but not features that stay in their files.
 ///
-/// An engine in single precision holds 16 bytes per item more during set-up. Device memory is not counted, nor are the
-/// subsets, unless [`with_draws`](MemoryPlan::with_draws) adds them.
+/// An engine in single precision holds 16 bytes per item more during set-up. Neither device memory nor the subsets
+/// are counted, unless [`with_draws`](MemoryPlan::with_draws) adds the subsets.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -32,13 +32,13 @@ use crate::{
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MemoryPlan {
-    /// Bytes of features in memory-mapped files, which the system keeps in memory only as long as it has room.
+    /// Bytes of features in memory-mapped files, which the system keeps in memory only while it has room.
     pub mapped: u64,
-    /// What memory is used for.
+    /// The uses of memory.
     pub uses: Vec<MemoryUse>,
 }
 
-/// Bytes with a purpose.
+/// Bytes, and their purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -56,7 +56,7 @@ impl MemoryPlan {
         self.uses.iter().fold(0, |sum, held| sum.saturating_add(held.bytes))
     }
 
-    /// Adds `count` draws of `bytes_each` bytes that are all kept.
+    /// Adds `count` draws of `bytes_each` bytes each, which are all kept.
     #[must_use]
     pub fn with_draws(mut self, count: u64, bytes_each: u64) -> Self {
         self.add("draws", count.saturating_mul(bytes_each));
@@ -81,7 +81,7 @@ impl MemoryPlan {
         plan
     }
 
-    /// The plan for draws from every part by itself: tables of all parts, which are set up one after the other.
+    /// The plan for draws from every part separately: tables of all parts, which are set up one after the other.
     fn of_parts(features: &Features, parts: &[Self]) -> Self {
         let (held, mapped) = features.footprint();
         let mut plan = Self { mapped, uses: Vec::new() };
@@ -97,7 +97,8 @@ impl MemoryPlan {
         plan
     }
 
-    /// Adds lists of the free items, if some are forced or excluded: twice, while a model is rebuilt or kept by chains.
+    /// Adds lists of the free items if some items are forced or excluded. There are two while a model is rebuilt, or
+    /// if chains keep one.
     fn add_lists(&mut self, ground: &GroundSet, items: usize) {
         if !ground.conditions().is_empty() {
             self.add("lists of free items", 8 * items as u64);
@@ -131,7 +132,7 @@ impl PartitionDpp {
     /// The most memory that a sampler holds.
     ///
     /// # Errors
-    /// Those of [`plan`](PartitionDpp::plan).
+    /// The errors of [`plan`](PartitionDpp::plan).
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> Result<MemoryPlan> {
         let options = options.into();
         let plan = self.plan(options)?;
@@ -153,7 +154,7 @@ impl PartitionDpp {
             Method::PerCandidate => ("rows, for every thread", draws * 8 * items * rank),
             _ => return Ok(memory),
         };
-        // A weight for every candidate.
+        // There is a weight per candidate.
         let tables = memory.uses.iter_mut().filter(|held| held.what == TABLES);
         tables.for_each(|held| held.bytes = 8 * items);
         memory.add(what, bytes);
@@ -164,13 +165,13 @@ impl PartitionDpp {
     #[must_use]
     pub fn chains_memory_plan(&self) -> MemoryPlan {
         let mut memory = self.spectral_memory(Projection::default());
-        // Where the set-up keeps rows in place of Gram matrices, weighted draws estimate traces and need none.
+        // If the set-up keeps rows in place of Gram matrices, weighted draws estimate traces without them.
         self.add_bounded(&mut memory, Bound::Hadamard);
         memory.add("what chains propose", 16 * self.rows().len() as u64);
         memory
     }
 
-    /// Adds what bounds other than the tilted one may hold.
+    /// Adds the memory that bounds other than the tilted one may need.
     fn add_bounded(&self, memory: &mut MemoryPlan, bound: Bound) {
         if bound == Bound::Tilted || self.open().is_empty() {
             return;
@@ -208,7 +209,7 @@ impl PartitionDpp {
         let size = self.counts().total().unwrap_or(rank);
         let mut memory = MemoryPlan::spectral(features, [items, groups], rank, size, way);
         if keeps_rows(items, groups, features.dims()) && self.counts().exact().is_some() {
-            // In place of Gram matrices: the rows and their images, and partial sums.
+            // In place of Gram matrices, the rows and their images are held, and partial sums.
             let rows =
                 cpu_pass_bytes(features.dims(), TASKS, threads()) + (16 * items * features.dims()) as u64;
             memory.uses.iter_mut().filter(|held| held.what == SET_UP).for_each(|held| held.bytes = rows);
@@ -223,7 +224,7 @@ impl RidgeDpp {
     /// The most memory that a sampler holds.
     ///
     /// # Errors
-    /// Those of [`sampler`](RidgeDpp::sampler).
+    /// The errors of [`sampler`](RidgeDpp::sampler).
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> Result<MemoryPlan> {
         let way = options.into().projection;
         if FreeRidgeSampler::suits(self) {
@@ -244,7 +245,7 @@ impl RidgeDpp {
     /// The most memory that an [`independent_sampler`](RidgeDpp::independent_sampler) holds.
     ///
     /// # Errors
-    /// Those of [`sampler`](RidgeDpp::sampler).
+    /// The errors of [`sampler`](RidgeDpp::sampler).
     pub fn independent_memory_plan(&self, options: impl Into<SamplerOptions>) -> Result<MemoryPlan> {
         let options = options.into();
         let parts = self.parts()?.iter().map(|part| part.memory_plan(options)).collect::<Result<Vec<_>>>()?;

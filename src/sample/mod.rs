@@ -1,5 +1,6 @@
-//! Samplers: one set-up, then draws that share only read-only tables. All are exact except those made by
-//! [`ImportanceSampler`] and the chains of [`mcmc`].
+//! Samplers: one set-up, then draws that share only read-only tables.
+//!
+//! All are exact except the samplers made by [`ImportanceSampler`] and the chains of [`mcmc`].
 
 mod acceptance;
 mod attempts;
@@ -60,11 +61,10 @@ use crate::{
     watch::Watch,
 };
 
-/// A sampler of one law, made by the models' `sampler` methods.
+/// A sampler of one distribution, made by the models' `sampler` methods.
 ///
-/// It is a [`rand::distr::Distribution`] over [`Subset`]; [`sample_many`](Sampler::sample_many)
-/// draws on all threads and counts proposals. Cloning is cheap. A sampler owns what it draws
-/// from: it can be kept, and sent to other threads.
+/// It is a [`rand::distr::Distribution`] over [`Subset`]; [`sample_many`](Sampler::sample_many) draws on all threads
+/// and counts proposals. Cloning is cheap. A sampler owns its tables, so it can be kept and sent to other threads.
 #[derive(Clone)]
 pub struct Sampler {
     law: Arc<Law>,
@@ -75,7 +75,7 @@ pub struct Sampler {
 }
 
 impl fmt::Debug for Sampler {
-    /// What it is, without its tables.
+    /// Prints the algorithm, the engine and the error, without the tables.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { engine, law_error, .. } = self;
         let mut sampler = f.debug_struct("Sampler");
@@ -84,7 +84,7 @@ impl fmt::Debug for Sampler {
     }
 }
 
-/// Which algorithm draws the subsets.
+/// The algorithm that draws the subsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
@@ -95,9 +95,9 @@ pub enum Algorithm {
     Rejection,
     /// Algorithm 2 of Kathuria and Deshpande (2016) with shared candidate evaluation.
     Interpolation,
-    /// The same, with one determinant per candidate and node.
+    /// The same algorithm, with one determinant per candidate and node.
     PerCandidate,
-    /// Weighted draws kept up to a cap of their weights: not exact.
+    /// Weighted draws, kept with a probability that is capped; not exact.
     Estimated,
     /// Nothing is left to choose: every draw is the set of included items.
     Settled,
@@ -127,7 +127,7 @@ impl Sampler {
         Self::new(Law::Forced, included, engine, 0.0)
     }
 
-    /// With draws from some parts besides, for which some included items stand.
+    /// Adds draws from some parts, which replace the included items `instead_of`.
     pub(crate) fn with_parts(self, parts: Vec<SpectralLaw>, error: f64, instead_of: &[usize]) -> Self {
         let included = self.included.iter().copied().filter(|&item| !instead_of.contains(&(item as usize)));
         let law = Arc::new(Law::Contracted(parts, Arc::clone(&self.law)));
@@ -138,7 +138,7 @@ impl Sampler {
         Self { plan, ..self }
     }
 
-    /// The method chosen for a Partition-DPP, and why; `None` for laws that leave no choice.
+    /// The method chosen for a Partition-DPP, and why; `None` for models with only one method.
     #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
@@ -150,10 +150,15 @@ impl Sampler {
         &self.engine
     }
 
-    /// Estimated total variation error of the law due to rounding: at most 1e-11 by rejection (1e-10 with many
-    /// parts of many dimensions), unless the features are too badly conditioned for f64; some digits more by interpolation with many parts. Samplers with an error above 1e-4 are
-    /// refused. For a sampler made by [`ImportanceSampler::sampler`] an estimate of how far its law is off. Draws in batches
-    /// on a GPU add what the 53 digits of their random numbers may change, about 1e-16 per trial.
+    /// Estimated total variation error of the distribution due to rounding.
+    ///
+    /// - With rejection, it is at most 1e-11 (1e-10 with many parts of many dimensions), unless the features are too
+    ///   badly conditioned for f64.
+    /// - With interpolation and many parts, it is larger by some powers of ten.
+    /// - For a sampler made by [`ImportanceSampler::sampler`], it is an estimate of the whole error.
+    ///
+    /// Samplers with an error from rounding above 1e-4 are refused. Draws in batches on a GPU add the error from the
+    /// 53 bits of their random numbers, about 1e-16 per trial.
     #[must_use]
     pub fn law_error(&self) -> f64 {
         self.law_error
@@ -165,8 +170,8 @@ impl Sampler {
         self.law.algorithm()
     }
 
-    /// Proposals of draws in batches so far, and those of them that the host made; `None` for a sampler that makes draws one by
-    /// one.
+    /// The number of proposals of draws in batches so far, and how many of them the host made; `None` for a sampler
+    /// that makes draws one by one.
     #[doc(hidden)]
     #[must_use]
     pub fn batched_proposals(&self) -> Option<[u64; 2]> {
@@ -183,37 +188,41 @@ impl Sampler {
         self.rejection().map(Rejection::bound)
     }
 
-    /// What draws against each bound that was considered are predicted to cost; the first is used. None for samplers without
-    /// bounds.
+    /// The predicted costs of draws, for each bound that was considered; the first bound is used. Empty for samplers
+    /// without bounds.
     #[must_use]
     pub fn bounds(&self) -> &[BoundCost] {
         self.rejection().map_or(&[], Rejection::bounds)
     }
 
-    /// A lower bound of the draws per proposal: the probability that a proposal is accepted, 1 for samplers that never
-    /// reject. For a sampler with an estimated error it is half of what weighted draws told; under ranges of many parts it is
-    /// measured: see [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
+    /// A lower bound of the draws per proposal: the probability that a proposal is accepted, 1 for samplers that
+    /// never reject.
+    ///
+    /// For a sampler with an estimated error, it is half of the acceptance that weighted draws showed. Under ranges
+    /// of many parts it is measured: see [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
         self.law.acceptance_bound()
     }
 
-    /// What weighted draws told of the law at set-up; `None` for exact samplers.
+    /// Statistics of the weighted draws at set-up; `None` for exact samplers.
     #[must_use]
     pub fn pilot(&self) -> Option<&WeightStatistics> {
         self.law.capped().map(|law| &law.pilot)
     }
 
-    /// Average proposals per sample as predicted: by a pilot under ranges and where a [`Bound`] other than the tilted one is
-    /// used, otherwise as [guaranteed](Sampler::acceptance_bound). Weighted draws for a sampler with an estimated error, 1
-    /// for samplers that never reject.
+    /// The predicted average number of proposals per sample.
+    ///
+    /// A pilot run predicts it under ranges, and if a [`Bound`] other than the tilted one is used. Otherwise it is as
+    /// [guaranteed](Sampler::acceptance_bound). For a sampler with an estimated error, it counts weighted draws; for
+    /// samplers that never reject, it is 1.
     #[must_use]
     pub fn predicted_proposals(&self) -> f64 {
         self.law.proposals()
     }
 
-    /// An upper bound of the average floating-point operations of a draw, predicted from sizes; `None` if a draw is one
-    /// proposal. Proposals that are rejected early count in full.
+    /// An upper bound of the average floating-point operations per draw, predicted from sizes; `None` if a draw is
+    /// one proposal. Proposals that are rejected early count in full.
     #[must_use]
     pub fn predicted_operations(&self) -> Option<f64> {
         if let Some(law) = self.law.capped() {
@@ -223,14 +232,14 @@ impl Sampler {
         self.bounds().first().map(BoundCost::cost).or_else(planned)
     }
 
-    /// The relative part weights y_l of proposals under exact counts; `None` for other samplers. Zero for parts with quota
-    /// zero, infinite for parts whose items are all included.
+    /// The relative part weights y_l of proposals under exact counts; `None` for other samplers. They are zero for
+    /// parts with quota zero, and infinite for parts whose items are all included.
     #[must_use]
     pub fn tilt(&self) -> Option<&[f64]> {
         self.rejection().and_then(Rejection::tilt)
     }
 
-    /// One draw, and how many proposals it took.
+    /// Makes one draw; also returns its number of proposals.
     ///
     /// # Panics
     /// If [`try_sample_counted`](Sampler::try_sample_counted) fails.
@@ -241,32 +250,38 @@ impl Sampler {
         }
     }
 
-    /// One draw, and how many proposals it took, for samplers whose draws may fail. A draw by interpolation fails after
-    /// eight attempts, which move to the CPU once a device has failed. A draw by rejection fails after 64 times the
-    /// proposals that [`acceptance_bound`](Sampler::acceptance_bound) promises on average, which has probability e⁻⁶⁴.
+    /// Makes one draw with a sampler whose draws may fail; also returns its number of proposals.
+    ///
+    /// With interpolation, a draw fails after eight attempts, which move to the CPU once a device has failed. With
+    /// rejection, it fails after 64 times the average number of proposals that
+    /// [`acceptance_bound`](Sampler::acceptance_bound) promises, which has probability e⁻⁶⁴.
     ///
     /// # Errors
-    /// - [`Error::LostDraw`](crate::Error::LostDraw) if rounding leaves no positive weight in every attempt; with a
-    ///   probability below [`law_error`](Sampler::law_error) to the eighth power;
-    /// - [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) if rounding has spoilt the acceptance bound.
+    /// - [`Error::LostDraw`](crate::Error::LostDraw) if rounding leaves no positive weight in any attempt, which has
+    ///   a probability below [`law_error`](Sampler::law_error) to the eighth power;
+    /// - [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) if rounding has made the acceptance bound wrong.
     pub fn try_sample_counted<R: Rng + ?Sized>(&self, rng: &mut R) -> Result<(Subset, u64)> {
         self.draw(rng, Attempts::under(&Watch::default(), self.acceptance_bound()))
     }
 
-    /// `count` independent draws, on all threads of the current rayon pool.
+    /// Makes `count` independent draws on all threads of the current rayon pool.
     ///
-    /// Draw number i uses stream i of the ChaCha8 generator seeded with `seed`: the subsets are
-    /// the same for any number of threads, and `sample_many(a, s)` begins `sample_many(b, s)` for
-    /// a ≤ b.
+    /// Draw number i uses stream i of the ChaCha8 generator seeded with `seed`. The subsets are the same for any
+    /// number of threads, and `sample_many(a, s)` begins `sample_many(b, s)` for a ≤ b.
     ///
-    /// A sampler on a GPU, by eigenvectors with leverage trials or by independent items ([`Bound::Hadamard`]), for sets of one size,
-    /// of 36 items at most, makes tens of thousands of proposals at a time on the device if its tables fit there. They use the
-    /// counter-based generator Philox4x32-10, which gives other subsets: draw number i is the accepted proposal number
-    /// i mod 2¹⁴ of block i / 2¹⁴. What the device's rounding leaves open, the first proposals, and everything once the
-    /// device has failed are computed on the host in f64: given the sampler's set-up, whose Gram matrices and leverages
-    /// are the engine's, the subsets do not depend on what the device computes of the proposals. The same goes for samplers
-    /// made by [`ImportanceSampler::sampler`] under exact counts, and their sequential draws, if an acceptance
-    /// of at least 10⁻⁴ is promised and sets and rows are small enough: up to 37 items of 76 values, up to 47 of 60.
+    /// On a GPU, some samplers make tens of thousands of proposals at a time on the device:
+    ///
+    /// - samplers by eigenvectors with leverage trials, or by independent items ([`Bound::Hadamard`]), for sets of
+    ///   one size, of at most 36 items, if their tables fit on the device;
+    /// - samplers made by [`ImportanceSampler::sampler`] under exact counts, and their sequential draws, if an
+    ///   acceptance of at least 10⁻⁴ is promised and sets and rows are small enough: up to 37 items of 76 values, up
+    ///   to 47 of 60.
+    ///
+    /// They use the counter-based generator Philox4x32-10, which gives other subsets: draw number i is the accepted
+    /// proposal number i mod 2¹⁴ of block i / 2¹⁴. The host computes the first proposals in f64, all proposals that
+    /// the device's rounding leaves undecided, and everything once the device has failed. The engine computes the
+    /// Gram matrices and leverages of the set-up. Given the set-up, the subsets do not depend on the device's results
+    /// for the proposals.
     ///
     /// # Panics
     /// If a draw fails. [`try_sample_counted`](Sampler::try_sample_counted) and
@@ -276,10 +291,10 @@ impl Sampler {
         self.sample_range(0..count, seed)
     }
 
-    /// The draws with these numbers: [`sample_many`](Sampler::sample_many) in instalments.
+    /// Makes the draws with these numbers: [`sample_many`](Sampler::sample_many) in instalments.
     ///
     /// # Panics
-    /// As [`sample_many`](Sampler::sample_many).
+    /// Under the same conditions as [`sample_many`](Sampler::sample_many).
     #[must_use]
     pub fn sample_range(&self, draws: Range<u64>, seed: u64) -> Samples {
         match self.sample_watched(draws, seed, &Watch::default()) {

@@ -1,4 +1,4 @@
-//! How to sample.
+//! Options of samplers.
 
 use super::{Bound, Method, Projection};
 use crate::estimate::DEFAULT_LAW_ERROR;
@@ -6,7 +6,7 @@ use crate::estimate::DEFAULT_LAW_ERROR;
 /// The default budget of average proposals per sample.
 pub const DEFAULT_PROPOSAL_BUDGET: f64 = 1e7;
 
-/// How a sampler draws, and what it may cost; the same for every model.
+/// How a sampler draws, and its budget; the same for every model.
 ///
 /// A [`Method`] alone converts into options: `dpp.sampler(Method::Rejection, &engine)`.
 ///
@@ -26,12 +26,12 @@ pub struct SamplerOptions {
     pub(super) draws: Draws,
 }
 
-/// How draws will be made.
+/// The way draws are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Draws {
-    /// Many at a time, by a device if there is one that can.
+    /// Many at a time, on a device if one is able to.
     InBatches,
-    /// Each by itself, on the host.
+    /// One at a time, on the host.
     OneByOne,
 }
 
@@ -57,43 +57,46 @@ impl From<Method> for SamplerOptions {
 }
 
 impl SamplerOptions {
-    /// How a quota is met. Models without a quota have only one method and ignore this.
+    /// Sets how a quota is met. Models without a quota have only one method and ignore this.
     #[must_use]
     pub fn with_method(self, method: Method) -> Self {
         Self { method, ..self }
     }
 
-    /// How items are picked once the eigenvectors are chosen.
+    /// Sets how items are picked once the eigenvectors are chosen.
     #[must_use]
     pub fn with_projection(self, projection: Projection) -> Self {
         Self { projection, ..self }
     }
 
-    /// Of a law whose draws no device makes.
+    /// Options of a law whose draws are not made on a device.
     pub(super) fn one_by_one(self) -> Self {
         Self { draws: Draws::OneByOne, ..self }
     }
 
-    /// The method: a bound asks for rejection.
+    /// The method; choosing a bound implies rejection.
     pub(super) fn method(&self) -> Method {
         if self.method == Method::Auto && self.bound != Bound::Auto { Method::Rejection } else { self.method }
     }
 
-    /// What rejection accepts proposals against. Models without a quota ignore this.
+    /// Sets the bound that rejection accepts proposals against. Models without a quota ignore this.
     #[must_use]
     pub fn with_bound(self, bound: Bound) -> Self {
         Self { bound, ..self }
     }
 
-    /// The largest average number of proposals per sample that [`Method::Auto`], and rejection under ranges, accept.
+    /// Sets the largest average number of proposals per sample that [`Method::Auto`], and rejection under ranges,
+    /// accept.
     #[must_use]
     pub fn with_proposal_budget(self, proposal_budget: f64) -> Self {
         Self { proposal_budget, ..self }
     }
 
-    /// The total variation error of the law that is good enough. A law whose rounding may be more is set up again in
-    /// coordinates that keep every digit, if other coordinates can help and their arithmetic in many digits takes seconds
-    /// at most; a larger error here saves that time. Errors above 1e-4 are refused in any case.
+    /// Sets the total variation error that is accurate enough.
+    ///
+    /// If the error from rounding may be larger, the model is set up again in coordinates that keep every digit. This
+    /// is done only if other coordinates can help and their multi-precision arithmetic takes at most seconds; a
+    /// larger error here saves that time. Errors above 1e-4 are refused in any case.
     #[must_use]
     pub fn with_law_error(self, law_error: f64) -> Self {
         Self { law_error, ..self }

@@ -1,14 +1,14 @@
-//! Buffers that draws leave to later ones.
+//! Buffers reused from draw to draw.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Buffers of a draw.
+/// Buffers that draws reuse.
 pub(super) trait Reused {
-    /// Forgets what was drawn ahead, which is of another draw's random numbers.
+    /// Discards trials drawn ahead, which belong to another draw's random numbers.
     fn forget(&mut self);
 }
 
-/// As many buffers as draws were made at once.
+/// A pool with as many buffers as draws ran at the same time.
 #[derive(Debug)]
 pub(super) struct Pool<T>(Mutex<Vec<T>>);
 
@@ -17,10 +17,10 @@ impl<T: Reused> Pool<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Lends buffers, `new` ones if none are left, to a draw.
+    /// Lends buffers to `draw`: a free one, or else one made by `new`.
     pub(super) fn lend<R>(&self, new: impl FnOnce() -> T, draw: impl FnOnce(&mut T) -> R) -> R {
         let left = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The lock is not held while new ones are made.
+        // Do not hold the lock while new buffers are made.
         let lent = left().pop();
         let mut lent = lent.unwrap_or_else(new);
         lent.forget();

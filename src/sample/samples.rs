@@ -17,7 +17,7 @@ impl Samples {
         Self { subsets: Vec::new(), proposals: 0, acceptance_bound, ended: None }
     }
 
-    /// Notes why there are no more draws.
+    /// Records why there are no more draws.
     pub(crate) fn ended_by(self, ended: Ended) -> Self {
         Self { ended: Some(ended), ..self }
     }

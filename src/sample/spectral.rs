@@ -1,4 +1,4 @@
-//! Draws by eigenvectors: choose some, draw from the projection DPP that they span, and accept allowed sets.
+//! Draws by eigenvectors: choose some, draw from the projection DPP on their span, and accept sets that are allowed.
 
 use std::{ops::Range, sync::Arc};
 
@@ -24,39 +24,39 @@ use crate::{
     },
 };
 
-/// Tasks of a trial, and proposals per task, whatever the number of threads.
+/// The tasks per trial, and proposals per task, for any number of threads.
 const TASKS: usize = 64;
 const PROPOSALS_PER_TASK: u64 = 2048;
-/// Proposals of a pilot, which predicts how many a draw takes.
+/// Proposals of a pilot run, which predicts the number of proposals per draw.
 const PILOT: u64 = 256;
-/// Acceptances that a trial must see. If the acceptance were below a quarter of what the trial finds, it would see this
-/// many once in 1e5 trials.
+/// Acceptances that a trial must see. If the acceptance were below a quarter of the result, this would happen once in
+/// 1e5 trials.
 pub(super) const ENOUGH: u64 = 16;
-/// By how much the acceptance may be below what is found.
+/// The factor by which the acceptance may be below the one measured.
 pub(super) const MARGIN: f64 = 4.0;
-/// ln of the least acceptance of what is filled up below which a trial measures it.
+/// If ln of the least acceptance of filled-up proposals is below this, a trial measures it.
 const LOOSE: f64 = -1.0;
 
-/// A law that draws by eigenvectors. Under a quota draws are proposals, accepted if the quota allows them.
+/// A law that draws by eigenvectors. Under a quota, draws are proposals, accepted if the quota allows them.
 #[derive(Debug)]
 pub(crate) struct SpectralLaw {
     eigenvectors: Eigenvectors,
     projection: ProjectionDpp,
-    /// Which proposals are accepted; all without a quota.
+    /// The proposals that are accepted; all without a quota.
     allowed: Option<Allowed>,
     acceptance_bound: f64,
-    /// Average proposals per draw as predicted.
+    /// The predicted average number of proposals per draw.
     proposals: f64,
     pool: Pool<ProposalScratch>,
-    /// The device that makes many draws, if there is one.
+    /// The device that makes many draws, if any.
     batches: Option<Batches>,
 }
 
-/// Buffers of the proposals of a draw.
+/// Buffers for the proposals of one draw.
 #[derive(Debug)]
 struct ProposalScratch {
     scratch: Scratch,
-    /// Items found of every group that is counted.
+    /// Items found in every group that is counted.
     found: Vec<usize>,
 }
 
@@ -66,22 +66,22 @@ impl Reused for ProposalScratch {
     }
 }
 
-/// How the eigenvectors of a proposal are chosen.
+/// The way the eigenvectors of a proposal are chosen.
 #[derive(Debug)]
 pub(crate) enum Eigenvectors {
     /// Independent coins, λ_j / (1 + λ_j).
     Coins(Vec<f64>),
-    /// A fixed number of them, the total.
+    /// A fixed number of eigenvectors, given as the total.
     OfSize(ConditionalBernoulli, usize),
 }
 
 impl Eigenvectors {
-    /// Exactly k of them, with probability ∝ Π λ_j.
+    /// Exactly k eigenvectors, with probability ∝ Π λ_j.
     pub(crate) fn of_size(values: &[f64], k: usize) -> Result<Self> {
         Ok(Self::OfSize(ConditionalBernoulli::new(values, k)?, k))
     }
 
-    /// Their expected number.
+    /// The expected number of eigenvectors.
     fn expected(&self) -> f64 {
         match self {
             Self::Coins(keep) => keep.iter().sum(),
@@ -89,7 +89,7 @@ impl Eigenvectors {
         }
     }
 
-    /// Chooses eigenvectors by their numbers, ascending.
+    /// Chooses eigenvectors by their indices, ascending.
     pub(crate) fn choose<R: Rng + ?Sized>(&self, rng: &mut R, chosen: &mut Vec<usize>) {
         match self {
             Self::OfSize(law, _) => law.sample_into(rng, chosen),
@@ -105,14 +105,14 @@ impl Eigenvectors {
     }
 }
 
-/// Which proposals are accepted, with what probability.
+/// The proposals that are accepted, and their probability.
 #[derive(Debug)]
 struct Allowed {
     partition: Partition,
     /// The group of every part; `None` if nothing is chosen from it.
     groups: Vec<Option<usize>>,
     rule: CountRule,
-    /// What proposals are filled up with.
+    /// How proposals are filled up with further items.
     fill: Option<Arc<Fill>>,
 }
 
@@ -130,7 +130,7 @@ impl Allowed {
         move |item| groups[part_of[item as usize] as usize].is_some_and(|group| rule.admits(found, group))
     }
 
-    /// Whether a whole proposal, with these counts, is accepted.
+    /// Whether a complete proposal with these counts is accepted.
     fn accepts<R: Rng + ?Sized>(&self, picks: &[u32], found: &[usize], rng: &mut R) -> bool {
         let is_exact = self.rule.counts().exact().is_some();
         if !self.rule.accepts(found, rng) {
@@ -150,7 +150,7 @@ pub(super) fn operations(dpp: &PartitionDpp, rows: &Rows<'_>, found: &TiltedSpec
     projection::operations(rows.len() as f64, dims, rank, expected_size(dpp, found))
 }
 
-/// The expected number of items of a tilted proposal.
+/// The expected number of items in a tilted proposal.
 pub(super) fn expected_size(dpp: &PartitionDpp, found: &TiltedSpectrum) -> f64 {
     match dpp.counts().total() {
         Some(k) => k as f64,
@@ -158,13 +158,13 @@ pub(super) fn expected_size(dpp: &PartitionDpp, found: &TiltedSpectrum) -> f64 {
     }
 }
 
-/// ln of the weights of parts of the rows as given: of the tilt and of their scales.
+/// ln of the weights of parts for the rows as given, from the tilt and the scales.
 pub(super) fn log_weights(found: &TiltedSpectrum, rows: &Rows<'_>) -> Vec<f64> {
     found.tilt.log_weights.iter().zip(rows.scales()).map(|(t, scale)| t + 2.0 * scale.ln()).collect()
 }
 
-/// Refuses ranges that need more items than there are directions distinguishable from rounding in f64: no proposal would
-/// ever be accepted.
+/// Refuses ranges that need more items than there are directions distinguishable from rounding in f64, because no
+/// proposal would ever be accepted.
 pub(super) fn refuse_unreachable(counts: &Counts, rank: usize) -> Result<()> {
     if counts.least <= rank {
         Ok(())
@@ -196,10 +196,11 @@ impl SpectralLaw {
         })
     }
 
-    /// The law under a quota, and its error; `acceptance` is a lower bound of what the counts allow.
+    /// The law under a quota, and its error; `acceptance` is a lower bound of the share of proposals with allowed
+    /// counts.
     ///
-    /// Under ranges that bound may be far too low, so a pilot predicts the proposals per draw: 256 proposals, or 64 weighted
-    /// draws if it sees fewer than 16 acceptances.
+    /// Under ranges this bound may be far too low, so a pilot run predicts the proposals per draw. It makes 256
+    /// proposals, or 64 weighted draws if it sees fewer than 16 acceptances.
     pub(super) fn under_quota(
         setup: &RejectionSetup<'_>,
         acceptance: f64,
@@ -222,7 +223,7 @@ impl SpectralLaw {
         if dpp.quota().exact_counts().is_some() {
             return Ok((law, found.spectrum.error));
         }
-        // In the worst case all sets affected by the spectrum's error are accepted.
+        // In the worst case, all sets affected by the spectrum's error are accepted.
         let is_off = |bound: f64| accurate(found.spectrum.error / bound).is_err();
         let suffices = acceptance_bound * budget >= 1.0 && !is_off(acceptance_bound);
         let is_taken = suffices && of_fill >= LOOSE;
@@ -243,18 +244,18 @@ impl SpectralLaw {
         Ok((law, error))
     }
 
-    /// A lower bound of the draws per proposal, or a quarter of what a trial or weighted draws found.
+    /// A lower bound of the draws per proposal, or a quarter of the acceptance that a trial or weighted draws found.
     pub(crate) fn acceptance_bound(&self) -> f64 {
         self.acceptance_bound
     }
 
-    /// Average proposals per draw: as a pilot predicts under ranges, at most under exact counts.
+    /// Average proposals per draw: predicted by a pilot run under ranges, an upper bound under exact counts.
     pub(super) fn proposals(&self) -> f64 {
         self.proposals
     }
 
-    /// Makes many draws on the engine's device, if it has one and proposals are simple: of fixed size, accepted unless a part
-    /// overflows. Returns the error that this adds to the law.
+    /// Makes many draws on the engine's device, if it has one and proposals are simple: of fixed size, and accepted
+    /// unless a part exceeds its count. Returns the error that this adds to the law.
     pub(super) fn make_batches_on(&mut self, engine: &Engine) -> f64 {
         self.batches = self.replay().and_then(|replay| Batches::on(engine, &replay, self.acceptance_bound));
         self.batched().map_or(0.0, |batched| batched.error())
@@ -290,12 +291,12 @@ impl SpectralLaw {
         self.pool.lend(|| ProposalScratch { scratch: Scratch::default(), found: self.counters() }, draw)
     }
 
-    /// A counter for every group that is counted.
+    /// A counter per group that is counted.
     fn counters(&self) -> Vec<usize> {
         vec![0; self.allowed.as_ref().map_or(0, |allowed| allowed.rule.counts().low.len())]
     }
 
-    /// A proposal, if it is accepted.
+    /// Makes one proposal; `None` if it is rejected.
     fn proposal<'s, R: Rng + ?Sized>(
         &self,
         rng: &mut R,
@@ -306,7 +307,7 @@ impl SpectralLaw {
         self.eigenvectors.choose(rng, &mut scratch.chosen);
         let Some(allowed) = &self.allowed else { return self.projection.draw(rng, scratch, |_| go_on()) };
         found.fill(0);
-        // A proposal ends as soon as a part overflows.
+        // A proposal ends as soon as a part exceeds its count.
         let picks = {
             let mut admits = allowed.admits(found);
             self.projection.draw(rng, scratch, |item| admits(item) && go_on())?
@@ -314,7 +315,7 @@ impl SpectralLaw {
         allowed.accepts(picks, found, rng).then_some(picks)
     }
 
-    /// The acceptance in a trial; `None` if it sees too few.
+    /// The acceptance that a trial measures; `None` if it sees too few acceptances.
     fn measured(&self, engine: &Engine) -> Result<Option<f64>> {
         let (mut accepted, mut done) = (0, 0);
         // A few tasks suffice for ordinary acceptances.
@@ -329,7 +330,7 @@ impl SpectralLaw {
         Ok((accepted >= ENOUGH).then_some(seen))
     }
 
-    /// How many are accepted of the proposals of these tasks, so many of each.
+    /// The number of accepted proposals in these tasks, of `each` proposals each.
     fn accepted(&self, tasks: Range<usize>, each: u64, engine: &Engine) -> Result<u64> {
         let go_on = || engine.proceed().is_ok();
         let accepted = map_ordered(tasks.len(), |at| {
@@ -343,7 +344,7 @@ impl SpectralLaw {
     }
 }
 
-/// Relative weights under exact counts, centred in logarithms, since scales of 1e±200 would overflow.
+/// Relative weights under exact counts, centred in logarithms, because scales of 1e±200 would overflow.
 pub(super) fn tilt_of(dpp: &PartitionDpp, logs: Vec<f64>) -> Option<Vec<f64>> {
     dpp.quota().exact_counts()?;
     let lowest = logs.iter().copied().fold(f64::INFINITY, f64::min);
@@ -382,7 +383,7 @@ mod tests {
             law.sample(&mut stream(0, 0), &mut attempts)
         };
         assert!(draw(&law).is_ok());
-        // Every pick is of a part from which nothing is chosen.
+        // All picks are from parts that nothing is chosen from.
         law.allowed.as_mut().unwrap().groups.fill(None);
         law.acceptance_bound = 0.5;
         let outcome = draw(&law);

@@ -1,4 +1,4 @@
-//! Proposals of the laws that draw by eigenvectors, apart from where the rows are.
+//! Proposals of the laws that draw by eigenvectors, without regard to where the rows are stored.
 
 use faer::Mat;
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,12 @@ use crate::{
     },
 };
 
-/// How many eigenvectors a proposal has, and with what probability each.
+/// The number of eigenvectors per proposal, and their probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum EigenvectorLaw {
     /// Independent coins with these probabilities.
     Coins(Vec<f64>),
-    /// So many of them, with probability ∝ Π λ_j.
+    /// A fixed number of eigenvectors, with probability ∝ Π λ_j.
     OfSize(Vec<f64>, usize),
 }
 
@@ -50,7 +50,7 @@ impl EigenvectorLaw {
         }
     }
 
-    /// The expected number of further eigenvectors that are used, if there are so many more of this eigenvalue.
+    /// The expected number of further eigenvectors used, if `count` more have this eigenvalue.
     pub(crate) fn use_of_more(&self, count: usize, value: f64, log_scale: f64) -> Result<f64> {
         match self {
             Self::Coins(_) => Ok(count as f64 * keep_probabilities(&[value], log_scale)[0]),
@@ -63,7 +63,7 @@ impl EigenvectorLaw {
     }
 }
 
-/// What proposals need to know of a law.
+/// The data of a law that proposals need.
 #[derive(Debug)]
 pub(crate) struct TiltedProposals {
     pub(crate) eigenvectors: EigenvectorLaw,
@@ -71,9 +71,10 @@ pub(crate) struct TiltedProposals {
     pub(crate) whitener: Mat<f64>,
     /// w_l s_l of every open group.
     pub(crate) row_weights: Vec<f64>,
-    /// ln of the eigenvalues of the kernel over those of the scaled rows.
+    /// ln of the ratio between the eigenvalues of the kernel and of the scaled rows.
     pub(crate) log_scale: f64,
-    /// Which counts are accepted, and the logarithms of part weights that this undoes; all without a quota.
+    /// The counts that are accepted, and the logarithms of part weights that the acceptance corrects for; all without
+    /// a quota.
     pub(crate) rule: Option<(CountRule, Vec<f64>)>,
     /// A lower bound of the draws per proposal.
     pub(crate) acceptance_bound: f64,
@@ -94,7 +95,7 @@ impl TiltedProposals {
         }
     }
 
-    /// `None` if every set but the empty one has probability zero.
+    /// The proposals of a DPP; `None` if every set except the empty one has probability zero.
     pub(crate) fn of_dpp(dpp: &Dpp, engine: &Engine) -> Result<Option<Self>> {
         let items = dpp.ground.free_items();
         let rows = dpp.rows(&items);
@@ -113,7 +114,7 @@ impl TiltedProposals {
         Ok(Self::new(&found, &rows, law))
     }
 
-    /// Without acceptance, for a law with something left to choose.
+    /// Proposals without acceptance, for a law with something left to choose.
     pub(crate) fn of_spectrum(dpp: &PartitionDpp, engine: &Engine) -> Result<Self> {
         let rows = dpp.rows();
         let found = dpp.spectrum(engine, &rows)?;
@@ -121,7 +122,7 @@ impl TiltedProposals {
         Ok(Self::new(&found, &rows, eigenvectors))
     }
 
-    /// For a law with something left to choose.
+    /// The proposals of a Partition-DPP with something left to choose.
     pub(crate) fn of_partition_dpp(dpp: &PartitionDpp, engine: &Engine) -> Result<Self> {
         let setup = RejectionSetup::new(dpp, None, engine)?;
         let RejectionSetup { rows, found, correction, .. } = &setup;

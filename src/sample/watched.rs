@@ -14,18 +14,20 @@ use crate::{
     watch::{Step, Watch},
 };
 
-/// About the number of proposals per task. Longer draws are tasks of their own.
+/// The approximate number of proposals per task. Longer draws are separate tasks.
 const TASK: f64 = 16.0;
-/// Tasks at a time: those after them are not begun once a watch has ended the draws.
+/// Tasks started at a time; no later tasks begin once a watch has ended the draws.
 const WAVE: usize = 1 << 12;
 
 impl Sampler {
-    /// As [`sample_range`](Sampler::sample_range), under a watch, which every pick checks. A run that it ends returns all
-    /// draws before the first unfinished one, equal to those of `sample_range`, and [why it ended](Samples::ended).
+    /// Makes draws like [`sample_range`](Sampler::sample_range), under a watch, which every pick checks.
+    ///
+    /// If the watch ends a run, it returns all draws before the first unfinished one, equal to the draws of
+    /// `sample_range`, and [why it ended](Samples::ended).
     ///
     /// # Errors
-    /// [`Error::DrawGivenUp`] if a draw takes 64 times the proposals that
-    /// [`acceptance_bound`](Sampler::acceptance_bound) promises on average, which only rounding causes.
+    /// [`Error::DrawGivenUp`] if a draw takes 64 times the average number of proposals that
+    /// [`acceptance_bound`](Sampler::acceptance_bound) promises, which only rounding causes.
     ///
     /// # Examples
     /// ```
@@ -52,7 +54,8 @@ impl Sampler {
         self.collect(draws, seed, || Attempts::under(watch, self.acceptance_bound()), told)
     }
 
-    /// The draws with these numbers up to the first one that is ended; calls `told` with the draws of every task.
+    /// Makes the draws with these numbers, up to the first one that the watch ends. Calls `told` with the number of
+    /// draws of every task.
     pub(super) fn collect<'w>(
         &self,
         draws: Range<u64>,
@@ -93,7 +96,7 @@ impl Sampler {
         Ok(samples)
     }
 
-    /// Draws of one task.
+    /// Draws per task.
     fn task_size(&self) -> u64 {
         if matches!(*self.law, Law::Interpolation(_) | Law::PerCandidate(_)) {
             return 1;
@@ -107,11 +110,10 @@ impl Sampler {
         size.max(1)
     }
 
-    /// One draw, and how many proposals it took.
-    /// One draw, under a watch.
+    /// Makes one draw under a watch.
     ///
     /// # Errors
-    /// [`Error::Ended`], and those of [`try_sample_counted`](Sampler::try_sample_counted).
+    /// [`Error::Ended`] if the watch ends it; the errors of [`try_sample_counted`](Sampler::try_sample_counted).
     pub(crate) fn sample_under<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch) -> Result<Subset> {
         self.draw(rng, Attempts::under(watch, self.acceptance_bound())).map(|(subset, _)| subset)
     }

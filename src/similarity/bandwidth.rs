@@ -9,15 +9,15 @@ use crate::{
     linalg::{kernels::dot, power_of_two_near},
 };
 
-/// Pairs of rows whose distances are computed; odd, so that one of them is the median.
+/// The number of pairs of rows whose distances are computed; odd, so that one of them is the median.
 const PAIRS: usize = 4095;
 
 /// h, the length scale of a Gaussian kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Bandwidth {
-    /// The median distance of 4095 pairs of different items, the same for the same features.
+    /// The median distance of 4095 pairs of different items, always the same for the same features.
     ///
-    /// [`Error::Kernel`] if it is zero, as where most rows are equal.
+    /// [`Error::Kernel`] if it is zero, for example if most rows are equal.
     #[default]
     Median,
     /// This number.
@@ -27,10 +27,10 @@ pub enum Bandwidth {
 }
 
 impl Bandwidth {
-    /// h for these features.
+    /// Computes h for these features.
     ///
     /// # Errors
-    /// As the variants say.
+    /// The errors stated by the variants.
     pub fn of(self, features: &Features) -> Result<f64> {
         match self {
             Bandwidth::Exactly(h) if h > 0.0 && h.is_finite() => Ok(h),
@@ -63,7 +63,7 @@ fn median_distance(features: &Features) -> Result<f64> {
     Err(KernelProblem::NoMedianDistance { pairs: distances.len(), median }.into())
 }
 
-/// ‖x‖, also where x² underflows; scales x.
+/// Returns ‖x‖, even if x² underflows; scales x.
 fn length(x: &mut [f64]) -> f64 {
     let unit = power_of_two_near(x.iter().fold(0.0, |most, x| f64::max(most, x.abs())));
     x.iter_mut().for_each(|x| *x /= unit);

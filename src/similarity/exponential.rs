@@ -6,13 +6,13 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::engine::row_kernels::CHUNK;
 
-/// Values computed at a time, since each of them waits for its own sum.
+/// The number of values computed together, so that none waits for its own sum.
 const MANY: usize = 4 * CHUNK;
 /// Below this, e^x is near the smallest normal number and counts as 0.
 const LEAST: f64 = -708.0;
-/// ln 2 as a sum: a multiple of a small number of it is exact in the first.
+/// ln 2 as a sum of two terms. Small integer multiples of the first are exact.
 const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
-/// Adding it rounds to an integer, which is then in the lowest bits.
+/// Adding this rounds to an integer, which then stands in the lowest bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 /// 1/j!
 const TAYLOR: [f64; 14] = [
@@ -32,7 +32,7 @@ const TAYLOR: [f64; 14] = [
     1.0 / 6_227_020_800.0,
 ];
 
-/// x ← e^x for every x ≤ 0, to 4e-16 of its value; 0 below −708.
+/// x ← e^x for every x ≤ 0, to a relative error of 4e-16; 0 below −708.
 pub(super) fn exponentials(values: &mut [f64]) {
     struct Exponentials<'a>(&'a mut [f64]);
     impl WithSimd for Exponentials<'_> {
@@ -55,7 +55,7 @@ pub(super) fn exponentials(values: &mut [f64]) {
     Arch::new().dispatch(Exponentials(values));
 }
 
-/// Sums and products of single operations: the same on every machine.
+/// Computes e^x by single sums and products, which are the same on every machine.
 #[inline(always)]
 fn exponentials_of<const N: usize>(x: [f64; N]) -> [f64; N] {
     let mut out = [0.0; N];

@@ -11,10 +11,10 @@ use crate::{Result, engine::row_kernels::CHUNK, linalg::kernels::dot};
 pub(crate) struct Factor<'k> {
     kernel: &'k dyn KernelFunction,
     columns: Columns,
-    /// Chunks of a row; zeros beyond the diagonal.
+    /// Chunks per row; rows have zeros beyond the diagonal.
     stride: usize,
     rows: Vec<[f64; CHUNK]>,
-    /// The diagonal.
+    /// The diagonal of L.
     pivots: Vec<f64>,
 }
 
@@ -43,7 +43,7 @@ impl<'k> Factor<'k> {
         self.kernel
     }
 
-    /// Number of items.
+    /// The number of items.
     pub(crate) fn len(&self) -> usize {
         self.pivots.len()
     }
@@ -53,7 +53,7 @@ impl<'k> Factor<'k> {
         self.columns.items()
     }
 
-    /// K_ij of an item with the chosen ones from `start` on.
+    /// K_ij of an item with the chosen items from `start` on.
     pub(crate) fn entries(
         &self,
         item: usize,
@@ -76,12 +76,12 @@ impl<'k> Factor<'k> {
         if u == t { self.pivots[t] } else { self.row(t)[u] }
     }
 
-    /// Row t of L without its diagonal, and zeros.
+    /// Row t of L without its diagonal, followed by zeros.
     pub(crate) fn row(&self, t: usize) -> &[f64] {
         self.rows[t * self.stride..(t + 1) * self.stride].as_flattened()
     }
 
-    /// K_jj − ‖L⁻¹ K_{S,j}‖², with L⁻¹ K_{S,j} in `next`.
+    /// Returns K_jj − ‖L⁻¹ K_{S,j}‖², and leaves L⁻¹ K_{S,j} in `next`.
     ///
     /// # Cost
     /// |S| entries of K and |S|² operations.

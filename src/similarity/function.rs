@@ -8,17 +8,17 @@ use crate::{
     parallel::map_ordered, sealed::Sealed,
 };
 
-/// Items of one task.
+/// Items per task.
 const TASK: usize = 4096;
 
-/// A positive semidefinite kernel K that is computed entry by entry, when it is needed: [`KernelFn`], [`DotKernel`],
-/// [`RbfKernel`], each with a [`Ridge`] or without.
+/// A positive semidefinite kernel K whose entries are computed when they are needed.
 ///
-/// The solvers of a [`KernelModel`](crate::map::KernelModel) take it.
+/// [`KernelFn`], [`DotKernel`] and [`RbfKernel`] are such kernels, each with or without a [`Ridge`]. The solvers of a
+/// [`KernelModel`](crate::map::KernelModel) take them.
 ///
-/// The trait is sealed: [`KernelFn`] makes a kernel of any closure.
+/// The trait is sealed: [`KernelFn`] makes a kernel from any closure.
 pub trait KernelFunction: Sealed + fmt::Debug + Sync {
-    /// Number of items, m.
+    /// The number of items, m.
     fn items(&self) -> usize;
 
     /// Writes K_ii for all items.
@@ -27,13 +27,13 @@ pub trait KernelFunction: Sealed + fmt::Debug + Sync {
     /// If `out` does not have a value for every item.
     fn diagonal(&self, out: &mut [f64]);
 
-    /// Writes K_ij for one item j and the items i listed.
+    /// Writes K_ij for one item j and the listed items i.
     ///
     /// # Cost
-    /// One entry each, on all threads; for ready-made kernels 2n operations and a row.
+    /// One entry per item, on all threads. Ready-made kernels take 2n operations and read one row per entry.
     ///
     /// # Panics
-    /// If an item does not exist, or `out` has not as many values as there are items.
+    /// If an item does not exist, or `out` does not have one value per item.
     fn column(&self, item: usize, items: &[u32], out: &mut [f64]) {
         assert_eq!(items.len(), out.len(), "one value for every item");
         let mut columns = Columns::new(self.width());
@@ -57,26 +57,26 @@ pub trait KernelFunction: Sealed + fmt::Debug + Sync {
         self.items()
     }
 
-    /// Chunks that [`prepare`](Self::prepare) appends.
+    /// The number of chunks that [`prepare`](Self::prepare) appends.
     #[doc(hidden)]
     fn width(&self) -> usize {
         0
     }
 
-    /// Appends what [`entries`](Self::entries) needs of a column.
+    /// Appends the data of one column that [`entries`](Self::entries) needs.
     #[doc(hidden)]
     fn prepare(&self, _item: usize, _out: &mut Vec<[f64; CHUNK]>) {}
 
-    /// Writes the entries of an item in some columns.
+    /// Writes the entries of one item in some columns.
     #[doc(hidden)]
     fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<[f64; CHUNK]>, out: &mut [f64]);
 
-    /// Begins to read what belongs to an item.
+    /// Starts to fetch the data of one item.
     #[doc(hidden)]
     fn prefetch(&self, _item: usize) {}
 }
 
-/// Columns of a kernel, prepared.
+/// Prepared columns of a kernel.
 #[derive(Debug)]
 pub(crate) struct Columns {
     width: usize,
@@ -84,7 +84,7 @@ pub(crate) struct Columns {
     vectors: Vec<[f64; CHUNK]>,
 }
 
-/// Some of them.
+/// A range of prepared columns.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnRange<'a> {
@@ -113,11 +113,11 @@ impl Columns {
     }
 }
 
-/// A kernel made of a closure, K_ij = f(i, j).
+/// A kernel from a closure, K_ij = f(i, j).
 ///
-/// The closure must be symmetric and positive semidefinite. Neither is checked: an item whose gain comes out negative is
-/// not chosen. Values that are not finite, and negative ones on the diagonal, are refused as they are met, with
-/// [`Error::Kernel`].
+/// The closure must be symmetric and positive semidefinite. Neither is checked: an item whose gain is negative is not
+/// chosen. An entry that is not finite, or a negative one on the diagonal, gives [`Error::Kernel`] once it is
+/// computed.
 ///
 /// # Examples
 /// ```
@@ -135,10 +135,10 @@ pub struct KernelFn<F> {
 }
 
 impl<F: Fn(usize, usize) -> f64 + Sync> KernelFn<F> {
-    /// A kernel over so many items.
+    /// A kernel over this many items.
     ///
     /// # Errors
-    /// [`Error::Empty`] without items, [`Error::TooManyItems`] above 2³²−1.
+    /// [`Error::Empty`] without items; [`Error::TooManyItems`] above 2³²−1.
     pub fn new(items: usize, entry: F) -> Result<Self> {
         if items == 0 {
             return Err(Error::Empty { what: "the kernel" });
@@ -150,7 +150,7 @@ impl<F: Fn(usize, usize) -> f64 + Sync> KernelFn<F> {
     /// K + δI: see [`Ridge`].
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a δ that is not positive and finite.
+    /// [`Error::NotPositive`] if δ is not positive and finite.
     pub fn with_ridge(self, delta: f64) -> Result<Ridge<Self>> {
         Ridge::new(self, delta)
     }
@@ -183,7 +183,7 @@ impl<F: Fn(usize, usize) -> f64 + Sync> KernelFunction for KernelFn<F> {
     }
 }
 
-/// The diagonal, if it can be one.
+/// The diagonal of a kernel; an error if an entry is negative or not finite.
 pub(crate) fn checked_diagonal(kernel: &dyn KernelFunction) -> Result<Vec<f64>> {
     let mut diagonal = vec![0.0; kernel.items()];
     kernel.diagonal(&mut diagonal);
@@ -196,7 +196,7 @@ pub(crate) fn checked_diagonal(kernel: &dyn KernelFunction) -> Result<Vec<f64>> 
     Ok(diagonal)
 }
 
-/// Refuses an entry that is not finite.
+/// Returns an error if an entry is not finite.
 pub(crate) fn check_finite(row: usize, column: usize, value: f64) -> Result<()> {
     if value.is_finite() { Ok(()) } else { Err(KernelProblem::NotFinite { row, column, value }.into()) }
 }

@@ -10,18 +10,21 @@ use super::{
 };
 use crate::{Result, engine::Engine};
 
-/// Proposals that may be rejected before the residuals of all items are computed: this many, …
+/// Proposals that may be rejected before the residuals of all items are computed.
+///
+/// This many, and one more per [`ITEMS_PER_PROPOSAL`] items.
 const PATIENCE: usize = 64;
-/// … and one for so many items, for which a pass takes about as long as for a proposal.
+/// The number of items for which a pass takes about as long as proposing one.
 const ITEMS_PER_PROPOSAL: usize = 16;
 
-/// Chooses at most `limit` landmarks, item by item with probability proportional to its residual given those before it,
-/// and returns the Cholesky factor of their kernel.
+/// Chooses at most `limit` landmarks, and returns the Cholesky factor of their kernel.
 ///
-/// Items are proposed by their residuals at the last pass (at first K_ii = 1) and accepted with the ratio of their
-/// residual to that. Residuals only ever fall, so landmarks have the law of pivots drawn one by one. It ends early when
-/// the residuals of all items add up to less than `nothing` per item, or when no proposal by fresh residuals is accepted:
-/// then they are rounding.
+/// Each item is chosen with probability proportional to its residual given the items before it. Items are proposed by
+/// their residuals at the last pass (at first K_ii = 1), and accepted with the ratio of their current residual to
+/// that. Residuals only ever fall, so landmarks have the law of pivots drawn one by one.
+///
+/// It ends early if the residuals of all items sum to less than `nothing` per item, or if no proposal by fresh
+/// residuals is accepted. In both cases, only rounding is left.
 pub(super) fn choose<'k>(
     kernel: &'k RbfKernel,
     limit: usize,
@@ -64,9 +67,9 @@ pub(super) fn choose<'k>(
 
 /// The law of proposals.
 enum Proposals {
-    /// All of so many items alike.
+    /// All of this many items are equally likely.
     Alike(usize),
-    /// Residuals, and their sums from the first item to each.
+    /// Residuals, and their running sums.
     ByResidual(Vec<f64>, Vec<f64>),
 }
 
@@ -80,7 +83,7 @@ impl Proposals {
         Proposals::ByResidual(residuals, sums)
     }
 
-    /// An item, and the residual that it was proposed for.
+    /// Draws one item, and returns it with the residual that it was proposed for.
     fn draw(&self, rng: &mut ChaCha8Rng) -> (usize, f64) {
         match self {
             Proposals::Alike(items) => (rng.random_range(0..*items), 1.0),

@@ -1,13 +1,13 @@
 //! Similarities beyond the dot product.
 //!
-//! | want | take |
+//! | to get | use |
 //! |---|---|
 //! | the Gaussian (RBF) kernel, for any model, sampler or solver | [`Rbf`]: explicit features, with a stated error |
-//! | sets that stand for the rest, not only diverse ones | [`Representation`]: a map of the rows of every part |
-//! | the best set for a kernel that is a function of two items | [`KernelFunction`]: [`RbfKernel`], [`DotKernel`], [`KernelFn`], with a [`Ridge`] or without |
+//! | sets that represent the rest, not only diverse ones | [`Representation`]: a map of the rows of every part |
+//! | the best set for a kernel K_ij = f(i, j) | a [`KernelFunction`]: [`RbfKernel`], [`DotKernel`] or [`KernelFn`] |
 //!
-//! A kernel function is exact, and of full rank where rows are distinct or there is a ridge, so that more items can be
-//! chosen than there are features; [`KernelModel`](crate::map::KernelModel) gives it a quota.
+//! A kernel function is exact. It has full rank if rows are distinct or it has a [`Ridge`], so more items can be
+//! chosen than there are features. [`KernelModel`](crate::map::KernelModel) gives it a quota.
 
 mod bandwidth;
 mod exponential;

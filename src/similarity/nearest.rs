@@ -1,24 +1,24 @@
-//! How far items are from the nearest chosen one.
+//! Distances of items to the nearest chosen one.
 
 use super::rows::{RowReader, squared_distances};
 use crate::{
     Error, Features, Result, Subset, engine::Engine, linalg::power_of_two_near, parallel::map_ordered,
 };
 
-/// Items of one task.
+/// Items per task.
 const TASK: usize = 512;
 
 impl Features {
-    /// The mean Euclidean distance of items to the nearest item of a set.
+    /// Returns the mean Euclidean distance of items to the nearest item of a set.
     ///
     /// # Cost
     /// One pass over the rows, 3mn|S| operations.
     ///
     /// # Numerics
-    /// f64: rows are subtracted before anything is squared.
+    /// In f64. Rows are subtracted before anything is squared.
     ///
     /// # Errors
-    /// [`Error::Nothing`] for an empty set; [`Error::ItemOutOfRange`]; those of the engine.
+    /// [`Error::Nothing`] if the set is empty; [`Error::ItemOutOfRange`]; engine errors.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {

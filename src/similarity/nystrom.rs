@@ -11,26 +11,26 @@ use crate::{
     parallel::{map_ordered, map_ordered_mut},
 };
 
-/// Items of a matrix product: as many as leave it in the cache.
+/// Items per matrix product: as many as fit in the cache.
 const BLOCK: usize = 256;
-/// Items of one task, which share its memory.
+/// Items per task, which share its memory.
 const TASK: usize = 8 * BLOCK;
-/// Tasks whose features are in memory before they are written.
+/// Tasks whose features are held in memory before they are written.
 #[cfg(feature = "npy")]
 const WAVE: usize = 16;
-/// Rows of L⁻¹ that are multiplied at a time: the more, the more zeros above the diagonal.
+/// Rows of L⁻¹ that are multiplied at a time. More rows include more zeros above the diagonal.
 const ROWS: usize = 48;
-/// The bytes of landmarks that a block of items is compared with at a time.
+/// The bytes of landmarks that are compared with a block of items at a time.
 const NEAR: usize = 1 << 17;
-/// Partial sums of squares.
+/// The number of partial sums of squares.
 const LANES: usize = 16;
 
-/// Numbers that features are rounded to.
+/// A number type that features are rounded to.
 pub trait FeatureScalar: Scalar {
-    /// The nearest one.
+    /// The nearest number of this type.
     #[doc(hidden)]
     fn nearest(value: f64) -> Self;
-    /// The distance from 1 to the next one.
+    /// The distance from 1 to the next larger number.
     #[doc(hidden)]
     const EPSILON: f64;
 }
@@ -73,7 +73,7 @@ impl<'k> Nystrom<'k> {
         Self { kernel, landmarks, points, inverse }
     }
 
-    /// Number of features.
+    /// The number of features.
     pub(super) fn dims(&self) -> usize {
         self.landmarks.len()
     }
@@ -113,7 +113,7 @@ impl<'k> Nystrom<'k> {
         for (tile, points) in self.points.chunks(near * width).enumerate() {
             let (first, count) = (tile * near, points.len() / width);
             let mut tile = columns.as_mut().subrows_mut(first, count);
-            // Two rows at a time read the landmarks half as often.
+            // Taking two rows at a time reads the landmarks half as often.
             for (pair, rows) in rows.chunks(2 * width).enumerate() {
                 let tile = tile.as_mut().subcols_mut(2 * pair, rows.len() / width);
                 match rows.split_at(width) {
@@ -153,8 +153,9 @@ impl<'k> Nystrom<'k> {
         Ok(found?.concat())
     }
 
-    /// Passes the features to `sink`, rounded, in order of the items and many at a time; returns the sum of the residuals
-    /// of the rounded features.
+    /// Passes the rounded features to `sink`, in order of the items and many at a time.
+    ///
+    /// Returns the sum of the residuals of the rounded features.
     #[cfg(feature = "npy")]
     pub(super) fn write<T: FeatureScalar>(
         &self,
@@ -174,7 +175,7 @@ impl<'k> Nystrom<'k> {
         Ok(total)
     }
 
-    /// All features, rounded, and the sum of their residuals.
+    /// All rounded features, and the sum of their residuals.
     pub(super) fn all<T: FeatureScalar>(&self, engine: &Engine) -> Result<(Vec<T>, f64)> {
         let mut rounded = vec![T::zeroed(); self.kernel.items() * self.dims()];
         engine.proceed()?;
@@ -182,7 +183,7 @@ impl<'k> Nystrom<'k> {
         Ok((rounded, total))
     }
 
-    /// Writes the features of the items from a task on, and returns the sum of their residuals.
+    /// Writes the features of the items from task `first` on, and returns the sum of their residuals.
     fn fill<T: FeatureScalar>(&self, engine: &Engine, first: usize, out: &mut [T]) -> Result<f64> {
         let parts = out.chunks_mut(TASK * self.dims()).collect();
         let sums = map_ordered_mut(parts, |task, part: &mut [T]| {

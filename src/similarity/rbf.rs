@@ -1,45 +1,46 @@
-//! Features whose inner products are those of a Gaussian kernel.
+//! Features whose inner products approximate a Gaussian kernel.
 
 use super::{
     Bandwidth, FeatureScalar, KernelFunction, RbfKernel, factor::Factor, landmarks::choose, nystrom::Nystrom,
 };
 use crate::{Error, Features, Kernel, Result, engine::Engine, linalg::norm};
 
-/// Landmarks unless a number is given, or as many as there are items.
+/// The default number of landmarks; all items if there are fewer.
 const LANDMARKS: usize = 512;
 /// The most items whose whole kernel is factored.
 const WHOLE: usize = 1024;
 /// Residuals below this many roundings count as rounding.
 const ROUNDINGS: f64 = 16.0;
 
-/// Explicit features of the Gaussian kernel, with which every model and solver takes it.
+/// Explicit features of the Gaussian kernel, for every model and solver.
 ///
 /// ```text
 /// K_ij = exp(−‖a_i − a_j‖² / (2h²))
 /// ```
 ///
-/// Up to 512 items, and up to 1024 if all are asked for as landmarks, the features are those of the whole
-/// [`Kernel`](crate::Kernel), in f64: answers are of K itself, and their stated errors include what the features lack of
-/// it.
+/// For up to 512 items, and up to 1024 if all are to be landmarks, the features represent the whole
+/// [`Kernel`](crate::Kernel), in f64. Results are for K itself, and their stated errors include what the features
+/// lack of K.
 ///
-/// Of more items the features approximate K (Nyström's method), and answers are of the approximate kernel K̂:
+/// For more items, the features approximate K (Nyström's method), and results are for the approximate kernel K̂:
 ///
 /// ```text
 /// K ≈ K̂ = K_XZ K_ZZ⁻¹ K_ZX = F Fᵀ,   F = K_XZ L⁻ᵀ,   L Lᵀ = K_ZZ
 /// ```
 ///
 /// Z are R landmarks, chosen among the items by randomly pivoted Cholesky: one after the other, with probability
-/// proportional to the residual K_ii − K̂_ii given those before. On average, landmarks chosen so are nearly as good as
-/// the best approximation of a somewhat smaller rank. Fewer are returned if fewer leave nothing but rounding.
+/// proportional to the residual K_ii − K̂_ii given the previous ones. On average, such landmarks are nearly as good
+/// as the best approximation of a somewhat smaller rank. Fewer are returned if only rounding would be left.
 ///
 /// # Cost
-/// With landmarks: 3mnR + mR² operations in one pass, and mR numbers. Choosing the landmarks takes a few thousand entries
-/// of K each, and further passes only once the residuals have fallen below some percent. The whole kernel: O(m³).
+/// With landmarks: 3mnR + mR² operations in one pass, and mR numbers. Choosing the landmarks takes a few thousand
+/// entries of K per landmark, and further passes only after the residuals have fallen below a few percent. The whole
+/// kernel: O(m³).
 ///
 /// # Numerics
-/// Distances are those of [`RbfKernel`]. Features by landmarks are computed in f64 and rounded, to f32 unless
-/// [`features_in`](Self::features_in) is asked for f64. No row is longer than 1, so no ln det is above 0. The
-/// [kernel error](RbfFeatures::kernel_error) includes all rounding.
+/// Distances are computed as in [`RbfKernel`]. Features from landmarks are computed in f64 and rounded to f32, unless
+/// [`features_in`](Self::features_in) is asked for f64. No row is longer than 1, so no ln det is above 0. The [kernel
+/// error](RbfFeatures::kernel_error) includes all rounding.
 ///
 /// # Examples
 /// ```
@@ -55,8 +56,9 @@ const ROUNDINGS: f64 = 16.0;
 /// ```
 ///
 /// # Source
-/// Chen, Epperly, Tropp and Webber, *Randomly pivoted Cholesky* (2025); Epperly, Tropp and Webber, *Embrace rejection:
-/// kernel matrix approximation by accelerated randomly pivoted Cholesky* (2024), for proposals that are rejected.
+/// Chen, Epperly, Tropp and Webber, *Randomly pivoted Cholesky* (2025). For proposals that are rejected: Epperly,
+/// Tropp and Webber, *Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky*
+/// (2024).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rbf {
     bandwidth: Bandwidth,
@@ -77,14 +79,15 @@ impl Rbf {
         Self { landmarks: Some(landmarks), ..self }
     }
 
-    /// The number of landmarks among so many items, at most: the number set, or min(m, 512).
+    /// The largest number of landmarks for this many items: the number set, or min(m, 512).
     #[must_use]
     pub fn landmarks(&self, items: usize) -> usize {
         self.landmarks.unwrap_or_else(|| items.min(LANDMARKS))
     }
 
-    /// Whether [`features`](Self::features) of this many items are those of the whole kernel: at most 1024 items, all of
-    /// which would be landmarks.
+    /// Whether [`features`](Self::features) of this many items represent the whole kernel.
+    ///
+    /// They do for at most 1024 items, if all of them would be landmarks.
     #[must_use]
     pub fn is_whole(&self, items: usize) -> bool {
         items <= WHOLE && self.landmarks(items) == items
@@ -96,12 +99,13 @@ impl Rbf {
         Self { seed, ..self }
     }
 
-    /// Features of the whole kernel in f64, or by landmarks in f32.
+    /// Computes features of the whole kernel in f64, or from landmarks in f32.
     ///
     /// # Errors
-    /// - those of the [`Bandwidth`];
-    /// - [`Error::Nothing`] for no landmarks, [`Error::SizeAboveItems`] for more than there are items;
-    /// - [`Error::Ended`] from an engine under a watch ([`Engine::watched`]) that ends it.
+    /// - the errors of the [`Bandwidth`];
+    /// - [`Error::Nothing`] if the number of landmarks is 0, [`Error::SizeAboveItems`] if it exceeds the number of
+    ///   items;
+    /// - [`Error::Ended`] if the watch of the engine ([`Engine::watched`]) ends it.
     pub fn features(&self, features: &Features, engine: &Engine) -> Result<RbfFeatures> {
         let items = features.items();
         if !self.is_whole(items) {
@@ -117,10 +121,10 @@ impl Rbf {
         Ok(RbfFeatures::new(whole.features().clone(), &kernel, Vec::new(), (missing, rounding)))
     }
 
-    /// Features by landmarks in f32 or f64, however few items there are.
+    /// Computes features from landmarks in f32 or f64, however few items there are.
     ///
     /// # Errors
-    /// Those of [`features`](Self::features).
+    /// The errors of [`features`](Self::features).
     pub fn features_in<T: FeatureScalar>(&self, features: &Features, engine: &Engine) -> Result<RbfFeatures> {
         let kernel = RbfKernel::new(features, self.bandwidth)?;
         let factor = self.factor::<T>(&kernel, engine)?;
@@ -130,15 +134,17 @@ impl Rbf {
         Ok(RbfFeatures::by_landmarks::<T>(features, &kernel, &factor, residual))
     }
 
-    /// Features by landmarks in f32, written to a .npy file and memory-mapped, so that they need not fit into memory. The file appears
-    /// when it is whole, and replaces one of this name.
+    /// Writes features from landmarks in f32 to a .npy file and memory-maps it.
+    ///
+    /// The features need not fit into memory. The file appears once it is complete, and replaces any file of this
+    /// name.
     ///
     /// # Cost
-    /// mR·4 bytes of the file, written once in order; a few megabytes of memory besides 8 bytes an item.
+    /// 4mR bytes of the file, written once in order; a few megabytes of memory, and 8 bytes per item.
     ///
     /// # Errors
     /// - [`Error::Io`] if the file cannot be written;
-    /// - those of [`features`](Self::features).
+    /// - the errors of [`features`](Self::features).
     #[cfg(feature = "npy")]
     pub fn to_npy(
         &self,
@@ -189,7 +195,7 @@ impl RbfFeatures {
         Self::new(features, kernel, landmarks, (residual, kernel.entry_error() + 4.0 * T::EPSILON))
     }
 
-    /// `missing` is the trace of K − F Fᵀ, `rounding` bounds the error of an entry.
+    /// `missing` is the trace of K − F Fᵀ, and `rounding` bounds the error of an entry.
     fn new(
         features: Features,
         kernel: &RbfKernel,
@@ -206,7 +212,7 @@ impl RbfFeatures {
         &self.features
     }
 
-    /// The items chosen as landmarks, in the order in which they were; none for the whole kernel.
+    /// The items chosen as landmarks, in the order of choice; empty for the whole kernel.
     #[must_use]
     pub fn landmarks(&self) -> &[usize] {
         &self.landmarks
@@ -218,12 +224,13 @@ impl RbfFeatures {
         self.bandwidth
     }
 
-    /// tr(K − F Fᵀ) / tr K, between 0 and 1, and the rounding of an entry: how much of the kernel the features miss, on
-    /// average over the items. Never 0.
+    /// The share of the kernel that the features miss, on average over the items.
+    ///
+    /// It is tr(K − F Fᵀ) / tr K, between 0 and 1, plus the rounding of an entry. It is never 0.
     ///
     /// # Numerics
-    /// Computed in f64 from the rounded features, with all items. Of the whole kernel it is all rounding, below 1e-12 for
-    /// rows of up to 3000 dimensions.
+    /// Computed in f64 from the rounded features, over all items. For the whole kernel it is only rounding, below
+    /// 1e-12 for rows of up to 3000 dimensions.
     #[must_use]
     pub fn kernel_error(&self) -> f64 {
         self.kernel_error

@@ -10,11 +10,11 @@ use super::{
 };
 use crate::{Features, Result, data::check_ridge, engine::row_kernels::CHUNK, parallel::map_ordered};
 
-/// K_ij = a_i·a_j: the kernel of the features themselves, of rank at most n.
+/// The kernel of the features themselves, K_ij = a_i·a_j, of rank at most n.
 ///
 /// # Numerics
-/// Inner products in f64, to about nε‖a_i‖‖a_j‖. A determinant of entries of K loses twice as many digits as one of rows:
-/// where k ≤ n, [`PartitionDpp`](crate::PartitionDpp) is more accurate.
+/// Inner products are in f64, to about nε‖a_i‖‖a_j‖. A determinant of entries of K loses twice as many digits as one
+/// of rows. For k ≤ n, [`PartitionDpp`](crate::PartitionDpp) is more accurate.
 ///
 /// # Examples
 /// ```
@@ -41,7 +41,7 @@ impl DotKernel {
     /// K + δI: see [`Ridge`].
     ///
     /// # Errors
-    /// [`Error::NotPositive`](crate::Error::NotPositive) for a δ that is not positive and finite.
+    /// [`Error::NotPositive`](crate::Error::NotPositive) if δ is not positive and finite.
     pub fn with_ridge(self, delta: f64) -> Result<Ridge<Self>> {
         Ridge::new(self, delta)
     }
@@ -89,21 +89,21 @@ impl KernelFunction for DotKernel {
     }
 }
 
-/// The Gaussian kernel (radial basis function) of the rows,
+/// The Gaussian kernel (radial basis function) of the rows, with bandwidth h.
 ///
 /// ```text
 /// K_ij = exp(−‖a_i − a_j‖² / (2h²))
 /// ```
 ///
-/// with bandwidth h. It is positive definite for distinct rows, so that any number of items can be chosen.
+/// It is positive definite for distinct rows, so any number of items can be chosen.
 ///
 /// # Cost
 /// 3n operations per entry.
 ///
 /// # Numerics
-/// f64. Rows are subtracted before anything is squared, so that a distance is known to a few ε of itself, however far the
-/// rows are from the origin and from each other. No entry is off by more than (n/5 + 4)ε. Weighted rows are rounded to
-/// f64 first. Equal rows are at distance 0.
+/// In f64. Rows are subtracted before anything is squared, so a distance is accurate to a few ε of itself, however
+/// far the rows are from the origin and from each other. No entry is off by more than (n/5 + 4)ε. Weighted rows are
+/// first rounded to f64. Equal rows have distance 0.
 ///
 /// # Examples
 /// ```
@@ -128,12 +128,12 @@ impl RbfKernel {
     /// The kernel of these features with this bandwidth.
     ///
     /// # Errors
-    /// Those of the [`Bandwidth`].
+    /// The errors of the [`Bandwidth`].
     pub fn new(features: &Features, bandwidth: Bandwidth) -> Result<Self> {
         let bandwidth = bandwidth.of(features)?;
         let rows = RowReader::in_units_of(features, bandwidth);
         let scaled = bandwidth * rows.scale();
-        // Of a bandwidth below all distances, rounding and overflow leave the identity.
+        // For a bandwidth below all distances, rounding and overflow leave the identity.
         let factor = -(0.5 / scaled / scaled).min(f64::MAX);
         Ok(Self { rows, bandwidth, factor })
     }
@@ -147,12 +147,12 @@ impl RbfKernel {
     /// K + δI: see [`Ridge`].
     ///
     /// # Errors
-    /// [`Error::NotPositive`](crate::Error::NotPositive) for a δ that is not positive and finite.
+    /// [`Error::NotPositive`](crate::Error::NotPositive) if δ is not positive and finite.
     pub fn with_ridge(self, delta: f64) -> Result<Ridge<Self>> {
         Ridge::new(self, delta)
     }
 
-    /// Makes entries of squared distances.
+    /// Turns squared distances into entries.
     pub(super) fn entries_of_squares(&self, squares: &mut [f64]) {
         squares.iter_mut().for_each(|square| *square *= self.factor);
         exponentials(squares);
@@ -174,7 +174,7 @@ impl RbfKernel {
         (entries.concat(), are_new.into_iter().filter(|is_new| *is_new).count())
     }
 
-    /// The most by which an entry may be off.
+    /// The largest possible error of an entry.
     #[must_use]
     pub fn entry_error(&self) -> f64 {
         (0.2 * self.rows.features().dims() as f64 + 4.0) * f64::EPSILON
@@ -221,7 +221,7 @@ impl KernelFunction for RbfKernel {
     }
 }
 
-/// K + δI for another kernel K: of full rank, so that any number of items can be chosen.
+/// K + δI for another kernel K, of full rank, so that any number of items can be chosen.
 ///
 /// ```text
 /// det (K + δI)_S = Σ_{T ⊆ S} δ^{|S∖T|} det K_T

@@ -1,4 +1,4 @@
-//! Rows as kernel functions read them: scaled, in f64. All similarities read rows here.
+//! Rows as all kernel functions read them: scaled, in f64.
 
 #![expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
 
@@ -12,12 +12,12 @@ use crate::{
     parallel::map_ordered,
 };
 
-/// Rows of one task.
+/// Rows per task.
 const TASK: usize = 4096;
 /// The largest scaled entry, far below the overflow of a difference.
 const LARGEST: f64 = 1.07e301;
 
-/// The rows s a_i, in whole chunks with zeros behind the last value.
+/// The rows s a_i in whole chunks, padded with zeros.
 #[derive(Clone, Debug)]
 pub(super) struct RowReader {
     features: Features,
@@ -45,12 +45,12 @@ impl RowReader {
         self.scale
     }
 
-    /// Chunks of a row.
+    /// Chunks per row.
     pub(super) fn width(&self) -> usize {
         chunks(self.features.dims())
     }
 
-    /// Writes the row of an item.
+    /// Writes the row of one item.
     pub(super) fn read(&self, item: usize, out: &mut [[f64; CHUNK]]) {
         with_rows!(self.features.values(), rows => {
             let scale = self.scale * self.features.weight(item);
@@ -58,7 +58,7 @@ impl RowReader {
         });
     }
 
-    /// Appends the row of an item.
+    /// Appends the row of one item.
     pub(super) fn push(&self, item: usize, out: &mut Vec<[f64; CHUNK]>) {
         let start = out.len();
         out.resize(start + self.width(), [0.0; CHUNK]);
@@ -130,7 +130,9 @@ impl<T: Scalar> WithSimd for Read<'_, T> {
     }
 }
 
-/// The inner products of a row with others, which stand `stride` chunks apart and may go on beyond the row.
+/// The inner products of a row with others.
+///
+/// The others start `stride` chunks apart and may be longer than the row.
 pub(super) fn dots(row: &[[f64; CHUNK]], others: &[[f64; CHUNK]], stride: usize, out: &mut [f64]) {
     Arch::new().dispatch(Dots { row, others, stride, out });
 }
@@ -161,8 +163,10 @@ impl WithSimd for Dots<'_> {
     }
 }
 
-/// The squared distances of some rows to others, which do not depend on how many are computed together. Subtracting
-/// first keeps every digit of a small distance between large rows.
+/// The squared distances of some rows to others.
+///
+/// They do not depend on how many are computed together. Subtracting first keeps every digit of a small distance
+/// between large rows.
 pub(super) fn squared_distances<const I: usize>(
     rows: [&[[f64; CHUNK]]; I],
     others: &[[f64; CHUNK]],

@@ -1,7 +1,6 @@
-//! Batches on a device: it picks, and the host makes sets of the picks.
+//! Batches on a device: it picks, and the host makes sets from the picks.
 //!
-//! The host decides what the device cannot tell or does not take, so sets are those of the host, whatever the device
-//! computes.
+//! The host decides what the device leaves open or does not support, so the sets never depend on the device.
 
 use std::{
     ops::Range,
@@ -22,13 +21,13 @@ use crate::{
     watch::Step,
 };
 
-/// The most requests, and candidates, that go to the device together.
+/// The most requests, and the most candidates, that are sent to the device together.
 const REQUESTS: usize = 1 << 13;
 const CANDIDATES: usize = 1 << 21;
-/// Scales with which f64 keeps all digits of factors.
+/// Scales at which f64 keeps all digits of factors.
 const SCALES: std::ops::RangeInclusive<f64> = 1e-150..=1e150;
 
-/// A device, and what it was asked.
+/// A device, and the number of requests sent to it.
 #[derive(Clone, Debug)]
 pub(super) struct Batches {
     device: Arc<dyn SlateDevice>,
@@ -41,7 +40,7 @@ struct Counts {
     left: AtomicU64,
 }
 
-/// What the device reads of some requests.
+/// The device's input for some requests.
 #[derive(Debug, Default)]
 struct Packed {
     lens: Vec<usize>,
@@ -49,7 +48,7 @@ struct Packed {
     items: Vec<u32>,
     parts: Vec<u32>,
     factors: Vec<f64>,
-    /// Of one request: its factors with their log weights.
+    /// For one request: its factors with their log weights.
     weights: Vec<(f64, f64)>,
 }
 
@@ -65,7 +64,7 @@ impl Batches {
 }
 
 impl Slates {
-    /// The greedy sets of many requests by way of a device, block after block.
+    /// The greedy sets of many requests through a device, block by block.
     pub(super) fn solve_on(
         &self,
         batches: &Batches,
@@ -98,7 +97,7 @@ impl Slates {
         solved
     }
 
-    /// The picks of some requests by the device.
+    /// The device's picks for some requests.
     fn picks(&self, batches: &Batches, requests: &[SlateRequest<'_>]) -> Result<Vec<Option<Vec<u32>>>> {
         let packed = map_ordered(requests.len().div_ceil(TASK), |task| {
             let (mut packed, mut workspace) = (Packed::default(), SlateWorkspace::default());
@@ -149,7 +148,7 @@ impl Slates {
     }
 }
 
-/// Requests in blocks that are large enough for a device, and soon over.
+/// Splits requests into blocks that are large enough for a device but soon finished.
 fn blocks(requests: &[SlateRequest<'_>]) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -167,7 +166,9 @@ fn blocks(requests: &[SlateRequest<'_>]) -> impl Iterator<Item = Range<usize>> {
 }
 
 impl Packed {
-    /// Adds a request, without candidates if it is left to the host: it has no set, or includes items.
+    /// Adds one request.
+    ///
+    /// It has no candidates if it is left to the host, because it has no set or includes items.
     fn push(&mut self, slates: &Slates, request: SlateRequest<'_>, workspace: &mut SlateWorkspace) {
         let is_plain = request.included.is_empty()
             && workspace.read(slates, request).is_ok()
@@ -183,7 +184,7 @@ impl Packed {
         for &Candidate { item, part, log_weight, is_out, .. } in &workspace.candidates {
             self.items.push(item);
             self.parts.push(part);
-            // As the host compares them.
+            // The host compares the same numbers.
             let log_weight = log_weight - largest;
             let factor = slates.scale * (0.5 * log_weight).exp();
             self.factors.push(if is_out { 0.0 } else { factor });
@@ -195,7 +196,7 @@ impl Packed {
     }
 }
 
-/// Whether equal factors have equal log weights: exponentials may lose what tells two apart.
+/// Whether equal factors have equal log weights, since exponentials may lose a difference.
 fn are_distinct(weights: &mut [(f64, f64)]) -> bool {
     let is_same = |one: f64, other: f64| one.total_cmp(&other).is_eq();
     if weights.windows(2).all(|pair| is_same(pair[0].1, pair[1].1)) {

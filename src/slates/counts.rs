@@ -2,21 +2,21 @@
 
 use rand::{Rng, RngExt};
 
-/// The law of part counts when items come by their lengths:
+/// The law of part counts if items are drawn in proportion to their weights:
 ///
 /// ```text
 /// Pr(c) ∝ Π_l T_l^c_l / c_l!   over lo_l ≤ c_l ≤ hi_l with Σ c_l = t
 /// ```
 #[derive(Clone, Debug, Default)]
 pub(super) struct CountLaw {
-    /// By part: the least and the largest count, and ln T_l.
+    /// Per part: the least and the largest count, and ln T_l.
     parts: Vec<([usize; 2], f64)>,
     total: usize,
-    /// Whether the least counts make the total.
+    /// Whether the least counts add up to the total.
     is_settled: bool,
     /// ln c!
     log_factorials: Vec<f64>,
-    /// By part and number of items before it: ln of the sum over the counts of this part and those after it.
+    /// Per part and number of items before it: ln of the sum over the counts of this part and the parts after it.
     after: Vec<f64>,
 }
 
@@ -30,7 +30,7 @@ impl CountLaw {
         self.parts.push((range, log_total));
     }
 
-    /// Prepares draws of counts with this total; `false` if there are none.
+    /// Prepares draws of counts with this total; `false` if there are no such counts.
     pub(super) fn finish(&mut self, total: usize) -> bool {
         self.total = total;
         let lows: usize = self.parts.iter().map(|([low, _], _)| low).sum();
@@ -61,7 +61,7 @@ impl CountLaw {
         self.after[0].is_finite()
     }
 
-    /// Counts of a part after so many items, with ln of what they and all that follow contribute.
+    /// The counts of a part after `before` items, each with ln of its contribution and of all parts that follow.
     fn terms(&self, part: usize, before: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let ([low, high], log_total) = self.parts[part];
         let next = &self.after[(part + 1) * (self.total + 1) + before..][..=self.total - before];
@@ -71,7 +71,7 @@ impl CountLaw {
         })
     }
 
-    /// Draws the count of a part after so many items.
+    /// Draws the count of a part after `before` items.
     pub(super) fn draw<R: Rng + ?Sized>(&self, part: usize, before: usize, rng: &mut R) -> usize {
         let ([low, high], _) = self.parts[part];
         if self.is_settled || low == high {
@@ -139,7 +139,7 @@ mod tests {
             let (mean, found) = (weight / sum * f64::from(draws), f64::from(seen[&counts]));
             assert!((found - mean).abs() < 5.0 * mean.sqrt(), "{counts:?}: {found} of {mean}");
         }
-        // Nothing can be drawn of a part without length.
+        // Nothing can be drawn from a part without weight.
         law.clear();
         law.push([1, 1], f64::NEG_INFINITY);
         law.push([0, 2], 0.0);

@@ -20,15 +20,15 @@ pub(super) struct Picking<'s> {
 }
 
 impl Picking<'_> {
-    /// Picks until the set has its size, or all that is left depends on it. Returns ln det of the set.
+    /// Picks until the set has its size, or all remaining candidates depend on it; returns ln det of the set.
     ///
     /// # Errors
-    /// [`Error::DependentItems`] of the included ones, unless a window forgets some.
+    /// [`Error::DependentItems`] if the included items are dependent, unless a window forgets some.
     pub(super) fn run(mut self) -> Result<f64> {
         let mut log_det = self.include()?;
         while self.workspace.items.len() < self.slates.size {
             let Some(position) = self.best() else { break };
-            // Otherwise it is a copy of what is chosen, or a combination of it.
+            // Otherwise the item is a copy, or a combination, of the chosen ones.
             if let Some(log_gain) = self.pick(position) {
                 log_det += log_gain;
             }
@@ -36,7 +36,9 @@ impl Picking<'_> {
         Ok(log_det)
     }
 
-    /// Makes picks that are known, by their positions; returns ln det, `None` if one is not among those that may be picked.
+    /// Makes known picks, given by their positions, and returns ln det.
+    ///
+    /// Returns `None` if one of them may not be picked.
     pub(super) fn follow(mut self, picks: &[u32]) -> Option<f64> {
         let mut log_det = 0.0;
         for position in picks.iter().map(|&position| position as usize) {
@@ -51,7 +53,7 @@ impl Picking<'_> {
         Some(log_det)
     }
 
-    /// Picks a candidate; returns what it adds to ln det, `None` if it depends on the others.
+    /// Picks a candidate and returns what it adds to ln det; `None` if it depends on the others.
     fn pick(&mut self, position: usize) -> Option<f64> {
         let Candidate { item, part, scale, log_quality, .. } = self.workspace.candidates[position];
         self.take_out(position);
@@ -61,7 +63,7 @@ impl Picking<'_> {
         Some(log_gain + self.log_weight(item) + log_quality)
     }
 
-    /// Adds the directions of the included items; returns their ln det.
+    /// Adds the directions of the included items, and returns their ln det.
     fn include(&mut self) -> Result<f64> {
         let mut log_det = 0.0;
         for at in 0..self.workspace.items.len() {
@@ -86,8 +88,9 @@ impl Picking<'_> {
         self.workspace.weights[position] = 0.0;
     }
 
-    /// Finds the parts that may have another item: those that lack one, or any where the picks left are more than all minima
-    /// lack.
+    /// Finds the parts that may have another item.
+    ///
+    /// Parts below their minimum may. If more picks are left than all minima need, any part below its maximum may.
     fn open_parts(&mut self) {
         let (quota, workspace) = (&self.slates.quota, &mut *self.workspace);
         let lows = quota.low().iter().zip(&workspace.counts);
@@ -100,7 +103,7 @@ impl Picking<'_> {
         workspace.is_open.extend(workspace.counts.iter().zip(ranges).map(is_open));
     }
 
-    /// The candidate with the largest gain, the lowest item among equals.
+    /// The candidate with the largest gain; the lowest item among equals.
     fn best(&mut self) -> Option<usize> {
         self.open_parts();
         // |fl(a·q) − a·q| ≤ (n + 4) u ‖a‖ for every direction, and u for every subtraction.
@@ -117,7 +120,7 @@ impl Picking<'_> {
         }
         close.clear();
         for (at, candidate) in candidates.iter().enumerate() {
-            // Without a floor all may be best: what is left is rounding, or weights lose digits in f32.
+            // Without a floor, any candidate may be best: gains are rounding, or weights lose digits in f32.
             let may_be = floor <= LEAST || weights[at] * (left[at] + rounding * squares[at]) >= floor;
             if may_be && !candidate.is_out && is_open[candidate.part as usize] {
                 #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
@@ -127,7 +130,7 @@ impl Picking<'_> {
         self.best_of_close()
     }
 
-    /// The best of those that may be, in f64.
+    /// The best of the candidates that may be best, compared in f64.
     fn best_of_close(&mut self) -> Option<usize> {
         if let [only] = self.workspace.close[..] {
             return Some(only as usize);
@@ -156,7 +159,9 @@ impl Picking<'_> {
         span.distance(row)
     }
 
-    /// Adds the direction of an item; returns ln of its squared distance from the others, `None` if it depends on them.
+    /// Adds the direction of one item.
+    ///
+    /// Returns ln of its squared distance from the others; `None` if it depends on them.
     fn repel(&mut self, item: u32, scale: f64) -> Option<f64> {
         let (dims, window) = (self.slates.features.dims(), self.slates.window);
         if self.workspace.span.size() >= window {
@@ -177,7 +182,7 @@ impl Picking<'_> {
         Some(2.0 * (log_length + left.ln()))
     }
 
-    /// Takes the last direction off all candidates.
+    /// Subtracts the last direction from all candidates.
     fn subtract(&mut self) {
         let dims = self.slates.features.dims();
         let SlateWorkspace { rows, left, span, direction, .. } = &mut *self.workspace;
@@ -199,7 +204,7 @@ impl Picking<'_> {
         for at in 0..self.workspace.picked_rows.len() / dims {
             let SlateWorkspace { picked_rows, span, row, .. } = &mut *self.workspace;
             row.copy_from_slice(&picked_rows[at * dims..(at + 1) * dims]);
-            // Rows that are independent with others before them are so without.
+            // Rows that are independent together with earlier rows are also independent without them.
             if span.add(row, INDEPENDENCE_TOLERANCE).is_some() {
                 self.subtract();
             }

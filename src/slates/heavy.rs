@@ -1,4 +1,6 @@
-//! Directions in which rows are long: what they share makes volumes small, and Hadamard's bound too large.
+//! Directions in which rows are long.
+//!
+//! Rows that share them span small volumes, for which Hadamard's bound is too large.
 
 use faer::MatRef;
 
@@ -12,26 +14,26 @@ use crate::{
     },
 };
 
-/// Directions that are looked for at most.
+/// The most directions that are searched for.
 const DIRECTIONS: usize = 8;
 /// Steps of subspace iteration, and of the search for β.
 const STEPS: usize = 2;
 const STEPS_OF_BETA: usize = 40;
-/// Below this length a direction is no longer one.
+/// A direction shorter than this does not count.
 const LEAST: f64 = 1e-6;
 
 /// Unit rows, and how often they are expected to be drawn.
 pub(super) struct Shares<'s> {
     pub(super) rows: &'s [f64],
     pub(super) dims: usize,
-    /// By row: its probability in its part.
+    /// Per row: its probability in its part.
     pub(super) probabilities: &'s [f64],
-    /// By part: the end of its rows, and how many of them are drawn.
+    /// Per part: the end of its rows, and how many of them are expected to be drawn.
     pub(super) ends: &'s [usize],
     pub(super) expected: &'s [f64],
 }
 
-/// About as many items of every part as a set of this size has.
+/// The approximate number of items of every part in a set of this size.
 pub(super) fn expected(ranges: impl Iterator<Item = [usize; 2]>, total: usize) -> Vec<f64> {
     let middle = |[low, high]: [usize; 2]| 0.5 * (low + high.min(total)) as f64;
     let mut expected: Vec<f64> = ranges.map(middle).collect();
@@ -41,18 +43,18 @@ pub(super) fn expected(ranges: impl Iterator<Item = [usize; 2]>, total: usize) -
 }
 
 impl Shares<'_> {
-    /// The B along approximate principal directions under which
+    /// The B along approximate principal directions that minimises
     ///
     /// ```text
     /// Π_{j≤k} β_j Π_l T_l^c_l,   T_l = Σ_{i∈l} s_i ‖B^-½ a_i‖²
     /// ```
     ///
-    /// is least. In the logarithms of β that is convex, and least where no direction is expected more than once among the
-    /// items drawn: what is expected more often is heavy, and β reduces it to once.
+    /// In the logarithms of β this is convex. At the minimum, no direction is expected more than once among the items
+    /// drawn: a direction that is expected more often is heavy, and β reduces it to once.
     pub(super) fn thinning(&self, total: usize) -> Result<Thinning> {
         let directions = self.principal(DIRECTIONS.min(total).min(self.dims))?;
         let count = directions.len() / self.dims;
-        // Σ_{i∈l} s_i (u_jᵀ a_i)², by part and direction.
+        // Σ_{i∈l} s_i (u_jᵀ a_i)², per part and direction.
         let mut squares = vec![0.0; self.ends.len() * count];
         let mut along = vec![0.0; count];
         let (mut start, mut part) = (0, squares.chunks_exact_mut(count.max(1)));
@@ -91,7 +93,7 @@ impl Shares<'_> {
         let mut span = Span::default();
         let mut columns = vec![0.0; count * self.dims];
         for place in 0..self.probabilities.len() {
-            // Sums of rows are a start with what all of them share.
+            // Sums of rows are a good start, since they contain the directions that all rows share.
             let column = &mut columns[place % count * self.dims..][..self.dims];
             add_scaled(column, 1.0, self.row(place));
         }
@@ -124,14 +126,13 @@ impl Shares<'_> {
         product
     }
 
-    /// An orthonormal basis of columns, without those that depend on the others.
+    /// Makes an orthonormal basis of columns, without those that depend on the others.
     fn orthonormalise(&self, columns: &mut [f64], span: &mut Span) {
         span.clear();
         for column in columns.chunks_exact_mut(self.dims) {
             let norm = dot(column, column).sqrt();
             if norm > 0.0 {
                 scale(column, norm.recip());
-                // Without those that depend on the others.
                 span.add(column, LEAST);
             }
         }

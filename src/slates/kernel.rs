@@ -1,16 +1,16 @@
-//! The inner loop of a pick, in f32.
+//! The inner loop of picking, in f32.
 
 use pulp::{Arch, Simd, WithSimd};
 
 /// Lanes of the widest vectors.
 const LANES: usize = 16;
 
-/// The length of rows of so many values with whole vectors.
+/// The length of rows of this dimension, padded to whole vectors.
 pub(super) fn padded(dims: usize) -> usize {
     dims.next_multiple_of(LANES)
 }
 
-/// l_i ← l_i − (a_i·q)² for rows of the length of q.
+/// l_i ← l_i − (a_i·q)² for rows as long as q.
 pub(super) fn subtract_squares(rows: &[f32], q: &[f32], left: &mut [f32]) {
     Arch::new().dispatch(SubtractSquares { rows, q, left });
 }

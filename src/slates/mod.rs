@@ -39,12 +39,14 @@ use crate::{
     watch::Step,
 };
 
-/// The most requests of one task of a batch, and the tasks of a small one.
+/// The most requests per task of a batch, and the number of tasks of a small batch.
 const TASK: usize = 64;
 const TASKS: usize = 64;
 
-/// Sets for one request after another: a few hundred candidates of a large matrix, a dozen items, at most so many and at
-/// least so many of each part, by relevance and diversity.
+/// Sets for one request after another, by relevance and diversity.
+///
+/// Typically, a request has a few hundred candidates from a large matrix and asks for a dozen items, with a minimum
+/// and a maximum for each part.
 ///
 /// ```text
 /// q_i = e^(r_i (1 − d) / (2d)),   K_ij = q_i ⟨a_i, a_j⟩ q_j   for scores r_i and a diversity d
@@ -52,20 +54,20 @@ const TASKS: usize = 64;
 /// sample:  Pr(S) ∝ det(K_S)
 /// ```
 ///
-/// The greedy picks are those of [`Greedy`](crate::map::Greedy), and samples those of a
-/// [`PartitionDpp`](crate::PartitionDpp), of the candidates alone. A greedy item is picked only if the picks left can still
-/// meet the open minima; where the items left depend on the picks, the set is mended as that of `Greedy` is. What a request
-/// needs is kept in a [`SlateWorkspace`], which the next one uses again: in the steady state nothing is allocated.
+/// Greedy picks match [`Greedy`](crate::map::Greedy), and samples match a [`PartitionDpp`](crate::PartitionDpp), on
+/// the candidates alone. A greedy item is picked only if the remaining picks can still meet the open minima. If all
+/// remaining items depend on the picks, the set is repaired as in `Greedy`. Each request reuses
+/// the memory of a [`SlateWorkspace`], so that in the steady state nothing is allocated.
 ///
 /// # Cost
-/// M rows read from the matrix for M candidates. Greedy: 2Mnk operations in f32. A sample: 2Mn, and at most k²n a proposal,
-/// most of which are rejected early; where some thousands are not enough, a [`Sampler`](crate::Sampler) is set up, in
-/// milliseconds.
+/// M rows read from the matrix for M candidates. Greedy: 2Mnk operations in f32. A sample: 2Mn, and at most k²n per
+/// proposal; most proposals are rejected early. If a few thousand are not enough, a [`Sampler`](crate::Sampler) is
+/// set up, in milliseconds.
 ///
 /// # Numerics
-/// Greedy gains are in f32, with a bound of their rounding. Candidates whose gains it cannot tell from the largest are
-/// compared in f64, so that the picks are those of f64. Samples are drawn in f64, with an error of their law below 1e-11 in
-/// total variation, or that of the [`Sampler`](crate::Sampler).
+/// Greedy gains are computed in f32, with a bound on their rounding. Candidates whose gains may equal the largest
+/// within that bound are compared in f64, so the picks are as in f64. Samples are drawn in f64. The total variation
+/// error of their law is below 1e-11, or the error of the [`Sampler`](crate::Sampler).
 ///
 /// # Examples
 /// ```
@@ -84,9 +86,9 @@ const TASKS: usize = 64;
 /// ```
 ///
 /// # Source
-/// Chen, Zhang and Zhou, *Fast greedy MAP inference for determinantal point process to improve recommendation diversity*
-/// (2018), with the quotas of Kathuria and Deshpande (2016), and for the [window](Slates::with_window). Samples by
-/// Hadamard's inequality.
+/// Chen, Zhang and Zhou, *Fast greedy MAP inference for determinantal point process to improve recommendation
+/// diversity* (2018), also for the [window](Slates::with_window); the quotas of Kathuria and Deshpande (2016).
+/// Samples use Hadamard's inequality.
 #[derive(Clone, Debug)]
 pub struct Slates {
     features: Features,
@@ -94,22 +96,23 @@ pub struct Slates {
     quota: Quota,
     /// k.
     size: usize,
-    /// What a score adds to 2 ln q.
+    /// The increase of 2 ln q per unit of score.
     worth: f64,
     window: usize,
-    /// A power of two that rows are divided by.
+    /// A power of two that rows are multiplied by.
     scale: f64,
-    /// What solves batches, unless it is the CPU.
+    /// The device for batches, unless the CPU solves them.
     batches: Option<Batches>,
 }
 
 impl Slates {
-    /// Sets of the total of the quota, from rows of a matrix of items and their parts. Weights that rows have count: with
-    /// [`Features::with_unit_rows`] items are compared by their cosine.
+    /// Sets with the total of the quota, from the rows of a matrix of items and their parts.
+    ///
+    /// Weights of rows are used. With [`Features::with_unit_rows`], items are compared by their cosine.
     ///
     /// # Errors
     /// - [`Error::LabelCount`], [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`], [`Error::QuotaAbovePartSize`];
-    /// - [`Error::OpenTotal`] for ranges without a total.
+    /// - [`Error::OpenTotal`] if ranges have no total.
     pub fn new(features: &Features, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
         let Some(size) = quota.total() else {
@@ -121,19 +124,22 @@ impl Slates {
         Ok(Self { features, partition, quota, size, worth: 1.0, window: usize::MAX, scale, batches: None })
     }
 
-    /// What diversity counts beside scores, in (0, 1]; 0.5 unless set, at which scores and ln det count alike.
+    /// Sets the weight of diversity against scores, in (0, 1]; 0.5 unless set.
+    ///
+    /// At 0.5, scores and ln det have equal weight.
     ///
     /// # Errors
-    /// [`WeightProblem::Diversity`](crate::error::WeightProblem::Diversity).
+    /// [`WeightProblem::Diversity`](crate::error::WeightProblem::Diversity) outside this range.
     pub fn with_diversity(self, diversity: f64) -> Result<Self> {
         Ok(Self { worth: 2.0 * log_quality_of_scores(&[1.0], diversity)?[0], ..self })
     }
 
-    /// Lets only the last `picks` repel the next one, at least one: for long slates, of which people see a part at a time.
-    /// The sets are no longer those of a determinant.
+    /// Lets only the last `picks` picks, at least one, repel the next one.
+    ///
+    /// This suits long slates that people see part by part. The objective is then no longer a determinant.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a window of no picks.
+    /// [`Error::NotPositive`] if `picks` is 0.
     pub fn with_window(self, picks: usize) -> Result<Self> {
         if picks == 0 {
             return Err(Error::NotPositive { what: "the window of picks", value: 0.0 });
@@ -141,23 +147,26 @@ impl Slates {
         Ok(Self { window: picks, ..self })
     }
 
-    /// Solves batches on the device of this engine, if it has one, with a workgroup for every request. The sets are those of the
-    /// CPU, which decides where rounding may have changed a choice, and solves what does not suit the device: requests that
-    /// include items, windows, more than 256 parts, and candidates that are not in one chunk of rows (256 MiB). Single
-    /// requests and samples stay on the CPU. Rows of length 1 without scores all tie for the first pick, so that the CPU
-    /// solves every such request: they are not for devices. For large batches over one catalogue: a core finds a set in some
-    /// twenty microseconds.
+    /// Solves batches on the device of this engine, if it has one, with a workgroup per request.
+    ///
+    /// The sets are the same as on the CPU. The CPU decides where rounding may have changed a choice, and solves
+    /// requests that do not suit the device: requests that include items, windows, more than 256 parts, and
+    /// candidates that are not in one chunk of rows (256 MiB). Single requests and samples stay on the CPU.
+    ///
+    /// A device suits large batches over one catalogue, since a CPU core finds a set in about twenty microseconds.
+    /// Rows of length 1 without scores do not suit it: all tie for the first pick, so the CPU solves every such
+    /// request.
     ///
     /// # Cost
-    /// The rows go up once, then 12 bytes for every candidate, in double precision 16, and 4 come back for every pick, with one
-    /// wait for 8192 requests, or for two million candidates. The CPU reads every request twice, and computes determinants in
-    /// 4k²n operations.
+    /// The rows are uploaded once. Then 12 bytes per candidate (16 in double precision) are uploaded, and 4 bytes per
+    /// pick are downloaded, with one wait per 8192 requests or two million candidates. The CPU reads every request
+    /// twice, and computes determinants in 4k²n operations.
     #[must_use]
     pub fn with_engine(self, engine: &Engine) -> Self {
         Self { batches: engine.slate_device().map(Batches::on), ..self }
     }
 
-    /// What a device was asked, and left to the CPU; `None` without one.
+    /// The numbers of requests sent to the device and left to the CPU; `None` without a device.
     #[must_use]
     pub fn batched_requests(&self) -> Option<BatchedRequests> {
         self.batches.as_ref().map(Batches::counts)
@@ -169,17 +178,18 @@ impl Slates {
         SlateWorkspace::default()
     }
 
-    /// The greedy set of a request, in `workspace`.
+    /// Finds the greedy set of `request`, and stores it in `workspace`.
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
-    /// - [`Error::Shape`] for another number of scores than candidates,
+    /// - [`Error::Shape`] if the numbers of scores and candidates differ,
     ///   [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite) and
     ///   [`TooLarge`](crate::error::WeightProblem::TooLarge) for a score;
-    /// - [`Error::QuotaAbovePartSize`] if a part has too few candidates for its minimum, [`Error::SizeAboveItems`] if all
-    ///   have too few for the size; [`Error::QuotaBelowIncluded`] and [`Error::SizeBelowIncluded`] if too many are included;
-    ///   [`Error::TotalOutsideRanges`] if the maxima leave too few, or the minima and the included items take too many;
-    /// - without a window [`Error::DependentItems`] for the included ones, and those of
+    /// - [`Error::QuotaAbovePartSize`] if a part has too few candidates for its minimum, [`Error::SizeAboveItems`] if
+    ///   all parts together have too few for the size; [`Error::QuotaBelowIncluded`] and [`Error::SizeBelowIncluded`]
+    ///   if too many items are included; [`Error::TotalOutsideRanges`] if the maxima leave too few, or the minima and
+    ///   the included items take too many;
+    /// - without a window, [`Error::DependentItems`] if the included items are dependent, and the errors of
     ///   [`PartitionDpp::new`](crate::PartitionDpp::new) if no set has a positive determinant.
     pub fn solve<'w>(
         &self,
@@ -192,7 +202,7 @@ impl Slates {
         let included = workspace.items.len();
         let mut log_det = Picking { slates: self, workspace }.run()?;
         if workspace.items.len() < self.size && self.window == usize::MAX {
-            // The picks have run into a dead end.
+            // The picks ran into a dead end.
             workspace.read(self, request)?;
             workspace.list(self)?;
             log_det = Whole::of(self, workspace, included)?.solve(&mut workspace.items)?;
@@ -200,10 +210,11 @@ impl Slates {
         Ok(Slate { missing: self.size - workspace.items.len(), items: &workspace.items, log_det })
     }
 
-    /// An exact sample of a request, in `workspace`, whatever the window.
+    /// Draws an exact sample of `request` into `workspace`, regardless of any window.
     ///
     /// # Errors
-    /// Those of [`solve`](Slates::solve) without a window, and of [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
+    /// The errors of [`solve`](Slates::solve) without a window, and of
+    /// [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
     pub fn sample<'w, R: Rng + ?Sized>(
         &self,
         request: SlateRequest<'_>,
@@ -216,14 +227,17 @@ impl Slates {
         Ok(&workspace.items)
     }
 
-    /// The greedy sets of many requests, on all threads of the current rayon pool; one that fails leaves the others alone.
+    /// Finds the greedy sets of many requests, on all threads of the current rayon pool.
+    ///
+    /// A request that fails does not affect the others.
     #[must_use]
     pub fn solve_many(&self, requests: &[SlateRequest<'_>]) -> Vec<Result<Slate<Vec<u32>>>> {
         self.solve_watched(requests, &Watch::default())
     }
 
-    /// As [`solve_many`](Slates::solve_many) under a watch: requests that it leaves undone have
-    /// [`Error::Ended`].
+    /// Like [`solve_many`](Slates::solve_many), under a watch.
+    ///
+    /// Requests that it leaves unsolved return [`Error::Ended`].
     #[must_use]
     pub fn solve_watched(
         &self,
@@ -240,8 +254,10 @@ impl Slates {
         }
     }
 
-    /// `count` samples of each of many requests, on all threads of the current rayon pool; one that fails leaves the others
-    /// alone. Request number i uses stream i of the ChaCha8 generator seeded with `seed`, for one sample after another.
+    /// Draws `count` samples of each of many requests, on all threads of the current rayon pool.
+    ///
+    /// A request that fails does not affect the others. Request number i uses stream i of the ChaCha8 generator
+    /// seeded with `seed`, for one sample after another.
     #[must_use]
     pub fn sample_many(
         &self,
@@ -252,8 +268,10 @@ impl Slates {
         self.sample_watched(requests, count, seed, &Watch::default())
     }
 
-    /// As [`sample_many`](Slates::sample_many) under a watch, which proposals and the set-up of a sampler look at, too:
-    /// requests that it leaves undone have [`Error::Ended`].
+    /// Like [`sample_many`](Slates::sample_many), under a watch.
+    ///
+    /// Proposals and the set-up of a sampler check it, too. Requests that it leaves unfinished return
+    /// [`Error::Ended`].
     #[must_use]
     pub fn sample_watched(
         &self,
@@ -262,7 +280,7 @@ impl Slates {
         seed: u64,
         watch: &Watch,
     ) -> Vec<Result<SlateSamples>> {
-        // The steps that are reported are requests.
+        // The reported steps are requests.
         let engine = Engine::host().watched(&watch.without_reports());
         let within = Within { watch, engine: &engine };
         each(requests, &Steps::begin(watch, Step::Draw, requests.len()), |number, request, workspace| {
@@ -284,7 +302,7 @@ fn scale_of(largest: f64) -> f64 {
     if largest > 0.0 { power_of_two_near(largest).recip() } else { 1.0 }
 }
 
-/// A watch over requests, which are its steps.
+/// A watch whose steps are requests.
 struct Steps<'w> {
     watch: &'w Watch,
     step: Step,
@@ -304,7 +322,7 @@ impl<'w> Steps<'w> {
     }
 }
 
-/// What `task` makes of every request with its number, on all threads.
+/// Runs `task` on every request with its number, on all threads.
 fn each<T: Send>(
     requests: &[SlateRequest<'_>],
     steps: &Steps<'_>,

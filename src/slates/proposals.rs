@@ -1,4 +1,4 @@
-//! Exact draws with hardly any set-up.
+//! Exact draws with little set-up.
 
 use rand::{Rng, RngExt};
 
@@ -13,8 +13,10 @@ use crate::{
     },
 };
 
-/// ln of the share of its squared length that the longest row of a part must keep beside the included items, and ln of the
-/// largest β: the digits that rows lose.
+/// A limit on the digits that rows may lose, as a natural logarithm.
+///
+/// Outside the span of the included items, the longest row of a part must keep e^−`LOST` of its squared length. The
+/// largest β is at most e^(2·`LOST`).
 const LOST: f64 = 5.0;
 /// Squared lengths that are far from the ends of f64.
 const SQUARES: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
@@ -25,26 +27,26 @@ const SQUARES: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
 /// det K_{T∪R} / det K_T = Π_{i∈R} q_i² ‖P a_i‖² ‖v_i‖² · Π_t ‖P_t v_t‖² / ‖v_t‖² · det(Qᵀ B Q)
 /// ```
 ///
-/// P is the projection off the included items T, v_i = B^-½ P a_i / ‖P a_i‖, P_t the projection off the v drawn before, and
-/// Q an orthonormal basis of all v. The first product is the law of proposals; the second is at most 1 (Hadamard), and the
-/// determinant at most the product of as many of the largest eigenvalues of B as there are items.
+/// P is the projection off the included items T, v_i = B^-½ P a_i / ‖P a_i‖, P_t the projection off the v drawn
+/// before, and Q an orthonormal basis of all v. The first product is the law of proposals. The second is at most 1
+/// (Hadamard), and the determinant is at most the product of the largest eigenvalues of B, one per item.
 ///
-/// B = I needs no set-up. Where too little is accepted, B is larger along a few [heavy](heavy) directions.
+/// B = I needs no set-up. If too few proposals are accepted, B is larger along a few [heavy](heavy) directions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proposals {
     /// The candidates that may be drawn, by part and item.
     order: Vec<u32>,
-    /// By place in this order: v_i, …
+    /// v_i, by place in this order.
     rows: Vec<f64>,
-    /// … ‖v_i‖², …
+    /// ‖v_i‖², by place.
     squares: Vec<f64>,
-    /// … ln(q_i² ‖P a_i‖²), …
+    /// ln(q_i² ‖P a_i‖²), by place.
     log_weights: Vec<f64>,
-    /// … and the running sum of weights in its part.
+    /// The running sum of weights in the part, by place.
     sums: Vec<f64>,
-    /// By part: the end of its places, and from how many to how many items are drawn.
+    /// Per part: the end of its places, and the range of the number of items drawn.
     parts: Vec<(usize, [usize; 2])>,
-    /// Number of items to draw.
+    /// The number of items to draw.
     total: usize,
     counts: CountLaw,
     /// B, unless it is the identity, and ln of the product of its largest eigenvalues.
@@ -56,7 +58,9 @@ pub(super) struct Proposals {
 }
 
 impl Proposals {
-    /// Lists the candidates that may be drawn; of an item that comes twice, the copy with the larger score.
+    /// Lists the candidates that may be drawn.
+    ///
+    /// If an item comes twice, only the copy with the larger score is listed.
     pub(super) fn list(&mut self, candidates: &mut [Candidate]) {
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let places = 0..candidates.len() as u32;
@@ -84,11 +88,12 @@ impl Proposals {
         &self.order
     }
 
-    /// Prepares proposals under B = I, of counts between these of every part. `false` if they cannot make such sets, or not
-    /// to all digits.
+    /// Prepares proposals under B = I, with counts of every part in these ranges.
+    ///
+    /// Returns `false` if proposals cannot make such sets, or not to all digits.
     ///
     /// # Errors
-    /// [`Error::DependentItems`] of the included ones.
+    /// [`Error::DependentItems`] if the included items are dependent.
     pub(super) fn prepare(
         &mut self,
         slates: &Slates,
@@ -142,7 +147,7 @@ impl Proposals {
         Ok(())
     }
 
-    /// Sums the weights of every part; whether sets of the right size can be drawn.
+    /// Sums the weights of every part; returns whether sets of the right size can be drawn.
     fn tabulate(&mut self) -> bool {
         self.sums.clear();
         self.counts.clear();
@@ -162,7 +167,9 @@ impl Proposals {
         self.counts.finish(self.total)
     }
 
-    /// Makes B larger along heavy directions, where that lowers the bound. `false` if there are none, or too heavy ones.
+    /// Makes B larger along heavy directions, to lower the bound.
+    ///
+    /// Returns `false` if there are no such directions, or they are too heavy.
     pub(super) fn thin(&mut self, dims: usize) -> Result<bool> {
         let expected = heavy::expected(self.parts.iter().map(|&(_, range)| range), self.total);
         let mut start = 0;
@@ -196,7 +203,7 @@ impl Proposals {
         Ok(self.tabulate())
     }
 
-    /// One proposal; whether it is accepted.
+    /// Makes one proposal; returns whether it is accepted.
     pub(super) fn propose<R: Rng + ?Sized>(&mut self, dims: usize, rng: &mut R) -> bool {
         self.span.clear();
         self.places.clear();
@@ -234,14 +241,14 @@ fn coin<R: Rng + ?Sized>(probability: f64, rng: &mut R) -> bool {
     probability >= 1.0 || rng.random::<f64>() < probability
 }
 
-/// The number of a weight, by their running sums.
+/// The index drawn, from the running sums of weights.
 fn drawn(sums: &[f64], random: f64) -> usize {
     let at = random * sums[sums.len() - 1];
     sums.partition_point(|&sum| sum <= at).min(sums.len() - 1)
 }
 
 impl Candidate {
-    /// Reads the direction of the scaled row; returns ln of its squared length.
+    /// Reads the direction of the scaled row, and returns ln of its squared length.
     fn read(&mut self, slates: &Slates, row: &mut [f64]) -> f64 {
         let item = self.item as usize;
         slates.features.read_stored(item, self.scale, row);
@@ -268,7 +275,7 @@ mod tests {
         slates::{SlateRequest, SlateWorkspace},
     };
 
-    /// det of some rows beside others, by Gram–Schmidt.
+    /// The determinant of a set given other rows, by Gram–Schmidt.
     fn det(rows: &[[f64; 4]], others: &[usize], set: &[usize]) -> f64 {
         let mut basis: Vec<[f64; 4]> = Vec::new();
         let mut det = 1.0;
@@ -285,7 +292,7 @@ mod tests {
         det
     }
 
-    /// Proposals that allow for heavy directions, and nothing else, against enumeration.
+    /// Compares proposals that only allow for heavy directions with enumeration.
     #[test]
     fn thinned_proposals_follow_the_law() {
         // Two directions are heavy, one of them with either sign.

@@ -5,33 +5,33 @@ use rand::Rng;
 use super::{SlateWorkspace, Slates, whole::Whole};
 use crate::{Result, Sampler, SamplerOptions, Watch, engine::Engine};
 
-/// How many more proposals than accepted ones, by [`EARNED`] each, before heavy directions are sought, …
+/// Proposals, beyond [`EARNED`] per accepted one, before heavy directions are sought, which takes about as long.
 const PLAIN: u32 = 1 << 7;
-/// … and before a sampler of its own is set up. Either takes about as long.
+/// Proposals, likewise, before a separate sampler is set up, which takes about as long.
 const THINNED: u32 = 1 << 12;
-/// Proposals that every accepted one earns.
+/// Further proposals that every accepted one allows.
 const EARNED: u32 = 64;
-/// Proposals between two looks at the watch, some tenths of a millisecond.
+/// Proposals between two checks of the watch: a few tenths of a millisecond.
 const UNWATCHED: u32 = 64;
 /// Estimated total variation error of proposals: their rows keep about twelve digits.
 const PROPOSALS: f64 = 1e-11;
 
 /// Draws from the law of the request in a workspace.
 ///
-/// Proposals need hardly any set-up; where too few are accepted, a [`Sampler`] of the candidates is set up. The law is the
-/// same: how a set is drawn depends on how many proposals were rejected before, not on the sets accepted.
+/// Proposals need little set-up. If too few are accepted, a [`Sampler`] of the candidates is set up. The law stays
+/// the same: how a set is drawn depends on how many proposals were rejected before, not on the sets accepted.
 pub(super) struct Drawing<'s> {
     slates: &'s Slates,
     workspace: &'s mut SlateWorkspace,
     within: Within<'s>,
-    /// Number of included items.
+    /// The number of included items.
     included: usize,
     stage: Stage,
-    /// The largest of all stages so far.
+    /// The largest error of all stages so far.
     law_error: f64,
 }
 
-/// What ends draws: a watch, and an engine under it for the set-up of a sampler.
+/// The limits on draws: a watch, and an engine under it for the set-up of a sampler.
 #[derive(Clone, Copy)]
 pub(super) struct Within<'s> {
     pub(super) watch: &'s Watch,
@@ -40,11 +40,11 @@ pub(super) struct Within<'s> {
 
 /// How sets are drawn.
 enum Stage {
-    /// By proposals as they come, so many more, …
+    /// By proposals under B = I, at most this many more.
     Plain(u32),
-    /// … by those that allow for heavy directions, …
+    /// By proposals that allow for heavy directions, at most this many more.
     Thinned(u32),
-    /// … or by a sampler.
+    /// By a sampler.
     Whole(Box<(Sampler, Whole)>),
 }
 
@@ -72,7 +72,7 @@ impl<'s> Drawing<'s> {
         Ok(drawing)
     }
 
-    /// Draws a set: included items, then those drawn.
+    /// Draws a set: the included items, then the drawn ones.
     pub(super) fn draw<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Result<&[u32]> {
         let dims = self.slates.features.dims();
         loop {
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// Proposals look at the watch, too.
+    /// Proposals check the watch, too.
     #[test]
     fn a_watch_ends_proposals() {
         let slates = slates();

@@ -1,4 +1,4 @@
-//! A request as a model of its own.
+//! A request as a separate model.
 
 use super::{Candidate, SlateWorkspace, Slates};
 use crate::{
@@ -10,12 +10,12 @@ use crate::{
 /// The model of the candidates and the included items.
 pub(super) struct Whole {
     pub(super) dpp: PartitionDpp,
-    /// Its items in the matrix, ascending.
+    /// The items of the model, by their numbers in the matrix, ascending.
     items: Vec<usize>,
 }
 
 impl Whole {
-    /// Of the request in a workspace, whose candidates are [listed](super::proposals::Proposals::list).
+    /// The model of the request in a workspace, whose candidates are [listed](super::proposals::Proposals::list).
     pub(super) fn of(slates: &Slates, workspace: &SlateWorkspace, included: usize) -> Result<Self> {
         let Slates { features, partition, quota, .. } = slates;
         let SlateWorkspace { items, candidates, proposals, .. } = workspace;
@@ -37,7 +37,7 @@ impl Whole {
         Ok(Self { dpp, items })
     }
 
-    /// Adds the items of a set that are not there yet.
+    /// Adds the items of a set that are not yet in `items`.
     pub(super) fn add(&self, set: impl Iterator<Item = usize>, items: &mut Vec<u32>) {
         let there = items.len();
         for at in set {
@@ -49,7 +49,7 @@ impl Whole {
         }
     }
 
-    /// The greedy set, mended where it ends early; returns ln det.
+    /// Finds the greedy set, repaired if it ends early; returns ln det.
     pub(super) fn solve(&self, items: &mut Vec<u32>) -> Result<f64> {
         let Solution { subset, log_det, .. } = Greedy::default().solve(&self.dpp, Engine::host())?;
         self.add(subset.iter(), items);

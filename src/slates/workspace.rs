@@ -1,4 +1,4 @@
-//! What one request needs, reused by the next.
+//! The memory of one request, reused by the next.
 
 use super::{SlateRequest, Slates, kernel::padded, proposals::Proposals};
 use crate::{
@@ -18,22 +18,22 @@ pub struct SlateWorkspace {
     pub(super) candidates: Vec<Candidate>,
     /// Rows of the candidates, padded with zeros.
     pub(super) rows: Vec<f32>,
-    /// ‖a_i‖² of the candidates, …
+    /// ‖a_i‖² of the candidates.
     pub(super) squares: Vec<f32>,
-    /// … and what is left of it beyond the picks.
+    /// ‖P a_i‖² of the candidates, where P projects off the picks.
     pub(super) left: Vec<f32>,
-    /// e^(2 ln q_i) in units of the largest; 0 for those that are out.
+    /// e^(2 ln q_i) in units of the largest; 0 for candidates that are out.
     pub(super) weights: Vec<f32>,
-    /// Directions of the picks, in f64, …
+    /// Directions of the picks, in f64.
     pub(super) span: Span,
-    /// … and the last one in f32, padded.
+    /// The last direction in f32, padded.
     pub(super) direction: Vec<f32>,
     /// Rows of the picks, for a window.
     pub(super) picked_rows: Vec<f64>,
     pub(super) row: Vec<f64>,
     /// Positions of candidates that may be best.
     pub(super) close: Vec<u32>,
-    /// By part.
+    /// Per part.
     pub(super) counts: Vec<usize>,
     pub(super) available: Vec<usize>,
     pub(super) is_open: Vec<bool>,
@@ -46,17 +46,17 @@ pub struct SlateWorkspace {
 pub(super) struct Candidate {
     pub(super) item: u32,
     pub(super) part: u32,
-    /// What the row is multiplied by.
+    /// The factor that the row is multiplied by.
     pub(super) scale: f64,
-    /// 2 ln q_i less what the scale adds; from the largest 2 ln q_i, once rows are gathered, …
+    /// 2 ln q_i less the contribution of `scale`. It is relative to the largest 2 ln q_i once rows are gathered.
     pub(super) log_weight: f64,
-    /// … and the part of it that comes from the score.
+    /// The part of 2 ln q_i that comes from the score.
     pub(super) log_quality: f64,
     pub(super) is_out: bool,
 }
 
 impl SlateWorkspace {
-    /// Reads a request, but not its rows.
+    /// Reads a request without the rows of its candidates.
     pub(super) fn read(&mut self, slates: &Slates, request: SlateRequest<'_>) -> Result<()> {
         let SlateRequest { candidates, scores, included, excluded } = request;
         let items = slates.features.items();
@@ -89,7 +89,7 @@ impl SlateWorkspace {
                 is_out: barred.binary_search(&item).is_ok(),
             }
         }));
-        // The weights of candidates are squares.
+        // The weights of candidates are squared.
         match self.candidates.iter().find(|candidate| candidate.log_weight.abs() > 2.0 * LARGEST_LOG) {
             Some(&Candidate { item, log_weight, .. }) => {
                 Err(WeightProblem::TooLarge { item: item as usize, value: 0.5 * log_weight }.into())
@@ -116,7 +116,7 @@ impl SlateWorkspace {
         Ok(())
     }
 
-    /// Counts what is included and what may be chosen, and checks that counts can be met.
+    /// Counts the included items and the candidates, and checks that the quota can be met.
     pub(super) fn count(&mut self, slates: &Slates) -> Result<()> {
         let (partition, quota) = (&slates.partition, &slates.quota);
         for counts in [&mut self.counts, &mut self.available] {
@@ -165,12 +165,12 @@ impl SlateWorkspace {
 
     /// Reads the rows of the candidates.
     pub(super) fn gather(&mut self, slates: &Slates) {
-        /// How many rows ahead are fetched.
+        /// The number of rows that are fetched ahead.
         const AHEAD: usize = 8;
         let (features, width) = (&slates.features, padded(slates.features.dims()));
         self.rows.resize(self.candidates.len() * width, 0.0);
         self.squares.clear();
-        // Beside large weights the logarithms of lengths would have few digits.
+        // Next to large weights, the logarithms of lengths would keep few digits.
         let largest = self.largest_log_weight();
         self.candidates.iter_mut().for_each(|candidate| candidate.log_weight -= largest);
         for (at, row) in self.rows.chunks_exact_mut(width).enumerate().take(self.candidates.len()) {
@@ -192,7 +192,7 @@ impl SlateWorkspace {
         self.picked_rows.clear();
     }
 
-    /// Prepares picks that are known, for which only their own rows are read.
+    /// Prepares known picks, for which only their own rows are read.
     pub(super) fn begin_without_rows(&mut self) {
         [&mut self.rows, &mut self.squares, &mut self.left].into_iter().for_each(Vec::clear);
         self.weights.resize(self.candidates.len(), 0.0);
@@ -200,13 +200,13 @@ impl SlateWorkspace {
         self.picked_rows.clear();
     }
 
-    /// Gives a candidate the scale that it has where all rows are read.
+    /// Gives a candidate the scale that it has if all rows are read.
     pub(super) fn scale_alone(&mut self, position: usize, slates: &Slates) {
         self.direction.resize(padded(slates.features.dims()), 0.0);
         self.candidates[position].read_narrow(slates, &mut self.direction);
     }
 
-    /// The largest 2 ln q_i of those that may be chosen.
+    /// The largest 2 ln q_i of the candidates that may be chosen.
     pub(super) fn largest_log_weight(&self) -> f64 {
         let open = self.candidates.iter().filter(|candidate| !candidate.is_out);
         open.map(|candidate| candidate.log_weight).fold(f64::NEG_INFINITY, f64::max)
@@ -214,9 +214,9 @@ impl SlateWorkspace {
 }
 
 impl Candidate {
-    /// Reads the row, with a scale of its own if f32 needs one; returns its squared length.
+    /// Reads the row, with a separate scale if f32 needs one; returns its squared length.
     fn read_narrow(&mut self, slates: &Slates, row: &mut [f32]) -> f32 {
-        /// Squared lengths that f32 holds with all their digits, and products with weights besides.
+        /// Squared lengths that f32 holds with all their digits, also in products with weights.
         const SQUARES: std::ops::RangeInclusive<f32> = 1e-12..=1e12;
         let (features, item) = (&slates.features, self.item as usize);
         let square = features.read_narrow(item, slates.scale, row);
@@ -227,7 +227,7 @@ impl Candidate {
         features.read_narrow(item, self.scale, row)
     }
 
-    /// Gives a row that is far longer or shorter than others a scale of its own.
+    /// Gives a row that is far longer or shorter than others a separate scale.
     pub(super) fn rescale(&mut self, slates: &Slates) {
         let largest = power_of_two_near(slates.features.max_abs_of_stored(self.item as usize));
         if largest > 0.0 {

@@ -1,4 +1,4 @@
-//! Rows that lie together, and powers of two that bring them near 1.
+//! Batches of rows, and powers of two that scale them to about 1.
 
 use std::sync::Arc;
 
@@ -12,11 +12,14 @@ use crate::{
     parallel::map_ordered,
 };
 
-/// A batch of rows with their labels, and the number by which the application knows it. Cloning is cheap.
+/// A batch of rows with their labels, and the number by which the application knows it.
 ///
-/// Rows may be of any type, with scores, or of unit length, as for all [`Features`]; labels may be those of some parts only.
-/// Numbers identify rows in draws and tell the random numbers of batches apart, so every batch has its own, the same in
-/// every pass; what two batches of one number sent is refused where it meets. A batch may be empty.
+/// Rows may have any type, scores or unit length, as in all [`Features`]. The labels may cover only some of the
+/// parts. A batch may be empty. Cloning is cheap.
+///
+/// The number identifies rows in draws and separates the random numbers of batches. So every batch needs its own
+/// number, which must stay the same in every pass. Data from two batches with the same number is rejected when it is
+/// combined.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -35,7 +38,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A batch of rows.
+    /// Takes rows with their parts.
     ///
     /// # Errors
     /// [`Error::LabelCount`](crate::Error::LabelCount).
@@ -44,11 +47,13 @@ impl Batch {
         Ok(Self { number, content: Some((features.clone(), partition.clone())), texts: None })
     }
 
-    /// States for every part, in the order of [`Partition::names`], whether its label is text. Batches in which labels
-    /// read alike, as 0 and "0" do, are then refused together.
+    /// Sets whether the label of every part is text, in the order of [`Partition::names`].
+    ///
+    /// Batches whose labels have the same text but different kinds, such as 0 and "0", are then rejected when they
+    /// are combined.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for another number of parts.
+    /// [`Error::Shape`](crate::Error::Shape) if the number of values is not the number of parts.
     pub fn with_text_labels(self, texts: &[bool]) -> Result<Self> {
         let expected = self.content.as_ref().map_or(0, |(_, partition)| partition.parts());
         if texts.len() != expected {
@@ -63,19 +68,19 @@ impl Batch {
         Self { number, content: None, texts: None }
     }
 
-    /// The same with other rows, as many.
+    /// The same batch with the same number of other rows.
     pub(super) fn with_rows(&self, rows: Features) -> Self {
         let content = self.content.as_ref().map(|(_, partition)| (rows, partition.clone()));
         Self { content, ..self.clone() }
     }
 
-    /// Its number.
+    /// The number of the batch.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Number of rows.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.content.as_ref().map_or(0, |(features, _)| features.items())
@@ -86,45 +91,46 @@ impl Batch {
         self.texts.as_ref().map(|texts| texts[part])
     }
 
-    /// The rows and their parts; `None` for an empty batch.
+    /// The rows and their parts; `None` if the batch is empty.
     #[must_use]
     pub fn content(&self) -> Option<(&Features, &Partition)> {
         self.content.as_ref().map(|(features, partition)| (features, partition))
     }
 }
 
-/// ln 2 in two numbers: the first has 21 zeros at its end, so its products with the orders that are allowed are exact.
+/// ln 2 as the sum of two numbers. The last 21 bits of the first are zero, so its products with allowed orders are
+/// exact.
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-/// The largest |log₂| of a weighted row: beyond it, products of orders with ln 2 would be rounded.
+/// The largest |log₂| of a weighted row. Above it, products of orders with ln 2 would be rounded.
 const LARGEST_LOG: f64 = 1_048_576.0;
 /// The largest |order| of such rows.
 const LARGEST_ORDER_OF_ROWS: i64 = (1 << 20) + 1;
-/// Largest binary order of a scale: its reciprocal is a normal number, too.
+/// The largest binary order of a scale. Its reciprocal is still a normal number.
 const LARGEST_ORDER: i64 = 1000;
-/// Rows whose largest entry is found together.
+/// The number of rows per task in the search for the largest entry.
 const CHUNK: usize = 1 << 14;
 
-/// ln(e^log · 2^−order), whose rounding is that of the result for every sound order.
+/// ln(e^log · 2^−order), with only the rounding of the result for every sound order.
 pub(super) fn log_over_power(log: f64, order: i64) -> f64 {
     (log - order as f64 * LN_2_HIGH) - order as f64 * LN_2_LOW
 }
 
-/// Whether an order is one of rows that are allowed.
+/// Whether an order is possible for allowed rows.
 pub(super) fn is_sound(order: i64) -> bool {
     (-LARGEST_ORDER_OF_ROWS..=LARGEST_ORDER_OF_ROWS).contains(&order)
 }
 
-/// Binary orders of the largest entries of rows: 2^−order brings them into [½, 1).
+/// Binary orders of the largest entries of rows: multiplying by 2^−order brings them into [½, 1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Orders {
-    /// Of all weighted rows.
+    /// The order of all weighted rows.
     pub(super) most: i64,
-    /// Of the row of the least weight, if they have weights.
+    /// The order of the row with the smallest weighted entries, if rows have weights; otherwise `most`.
     pub(super) least: i64,
 }
 
-/// The orders of every part; `None` for parts whose rows are zero.
+/// The orders of every part; `None` for a part whose rows are all zero.
 ///
 /// # Errors
 /// [`WeightProblem::Spread`].
@@ -163,29 +169,29 @@ pub(super) fn scale(order: i64) -> f64 {
     (-order.clamp(-LARGEST_ORDER, 1 << 20) as f64).exp2()
 }
 
-/// ln of what a weighted row is multiplied by: its weight, and 2^−order.
+/// ln of the factor of a weighted row: its weight times 2^−order.
 pub(super) fn log_factor(features: &Features, item: usize, order: i64) -> f64 {
-    // A row far below the others is zero within f64.
+    // A row far below the others is zero in f64.
     log_over_power(features.log_weight(item), order).max(-2000.0)
 }
 
-/// Rows of some parts of a batch, multiplied by 2^−order of their part.
+/// The rows of some parts of a batch, each multiplied by 2^−order of its part.
 #[derive(Debug)]
 pub(super) struct ScaledRows<'b> {
     features: Features,
     partition: &'b Partition,
-    /// Part and scale of every group.
+    /// The part and the scale of every group.
     groups: Vec<(usize, f64)>,
 }
 
 impl<'b> ScaledRows<'b> {
-    /// `parts` are parts of the batch with their orders.
+    /// `parts` lists parts of the batch with their orders.
     pub(super) fn new(features: &Features, partition: &'b Partition, parts: &[(usize, i64)]) -> Result<Self> {
         if !features.is_weighted() {
             let groups = parts.iter().map(|&(part, order)| (part, scale(order))).collect();
             return Ok(Self { features: features.clone(), partition, groups });
         }
-        // Weights and powers are joined before they are exponentiated, since either may be beyond f64.
+        // Weights and powers are combined before exponentiation, since either may exceed the range of f64.
         let mut logs = vec![0.0; features.items()];
         for &(part, order) in parts {
             for &item in partition.members(part) {
@@ -202,7 +208,7 @@ impl<'b> ScaledRows<'b> {
         Rows::with_scales(&self.features, self.groups.iter().map(group).collect())
     }
 
-    /// Gram matrices of the groups, with rows multiplied by Fᵀ if there is a factor.
+    /// The Gram matrices of the groups, with rows multiplied by Fᵀ if there is a factor.
     pub(super) fn grams(
         &self,
         factor: Option<MatRef<'_, f64>>,

@@ -1,4 +1,4 @@
-//! Core-sets that travel.
+//! Core-sets that are sent between processes.
 
 use super::Batch;
 use crate::{Engine, Result, bytes::Kind, map::CoreSet};
@@ -6,11 +6,12 @@ use crate::{Engine, Result, bytes::Kind, map::CoreSet};
 const KIND: Kind = Kind { tag: *b"PDPPCORE", what: "a core-set" };
 
 impl CoreSet {
-    /// Selects items of a batch by local search, to be sent to where the union is: see
-    /// [`to_bytes`](CoreSet::to_bytes). None of an empty batch.
+    /// Selects items of a batch with local search; an empty batch gives an empty core-set.
+    ///
+    /// Send them to the process that unites core-sets, see [`to_bytes`](CoreSet::to_bytes).
     ///
     /// # Errors
-    /// As [`by_local_search`](CoreSet::by_local_search).
+    /// The errors of [`by_local_search`](CoreSet::by_local_search).
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -33,17 +34,17 @@ impl CoreSet {
         Ok(Self { batch: Some(batch.number()), ..core })
     }
 
-    /// In bytes, to be sent to another process.
+    /// Serialises to bytes, to be sent to another process.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let Self { dims, batch, rows, log_weights, items, labels, texts } = self;
         KIND.write(&(dims, batch, rows, log_weights, items, labels, texts))
     }
 
-    /// From the bytes of [`to_bytes`](CoreSet::to_bytes).
+    /// Deserialises the bytes of [`to_bytes`](CoreSet::to_bytes).
     ///
     /// # Errors
-    /// [`Error::Stream`](crate::Error::Stream) for bytes that are truncated, of another version, or of something else.
+    /// [`Error::Stream`](crate::Error::Stream) if the bytes are truncated, of another version, or not a core-set.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (dims, batch, rows, log_weights, items, labels, texts) = KIND.read(bytes)?;
         let core = Self { dims, batch, rows, log_weights, items, labels, texts };

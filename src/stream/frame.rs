@@ -8,9 +8,10 @@ const KIND: Kind = Kind { tag: *b"PDPPFRAM", what: "a frame" };
 
 /// An orthonormal basis for a second pass over the rows.
 ///
-/// A Gram matrix has the square of the rows' condition number: directions in which all rows together are shorter than 10⁻⁸
-/// of the longest are rounding in it. In the basis of its eigenvectors these directions are coordinates of their own, and
-/// the Gram matrix of the coordinates has them to f64's accuracy.
+/// The condition number of a Gram matrix is the square of the condition number of the rows. Directions in which all
+/// rows together are shorter than 10⁻⁸ of the longest are therefore lost in its rounding errors. In the basis of its
+/// eigenvectors, each of these directions is a separate coordinate, and the Gram matrix of the coordinates has them
+/// to the accuracy of f64.
 ///
 /// ```text
 /// G'_l = Σ_i (Uᵀ a_i)(Uᵀ a_i)ᵀ,   Σ_l G_l / tr G_l = U Λ Uᵀ
@@ -26,7 +27,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// From Gram matrices, which may be in the coordinates of another frame.
+    /// Computes a frame from Gram matrices, which may be in the coordinates of another frame.
     pub(super) fn of(grams: impl Iterator<Item = Mat<f64>>, given: Option<&Frame>) -> Result<Self> {
         let mut sum = Mat::<f64>::new();
         for gram in grams {
@@ -68,16 +69,16 @@ impl Frame {
         }
     }
 
-    /// In bytes, to be sent to another process.
+    /// Serialises to bytes, to be sent to another process.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         KIND.write(&(self.dims, &self.values))
     }
 
-    /// From the bytes of [`to_bytes`](Frame::to_bytes).
+    /// Deserialises the bytes of [`to_bytes`](Frame::to_bytes).
     ///
     /// # Errors
-    /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
+    /// [`Error::Stream`] if the bytes are truncated, of another version, or not a frame.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (dims, values) = KIND.read(bytes)?;
         Self::from_values(dims, values)

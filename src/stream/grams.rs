@@ -1,4 +1,4 @@
-//! Sums over the rows of all batches: all that a driver needs to know of them.
+//! Sums over the rows of all batches: everything that a driver needs to know about the rows.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,27 +19,28 @@ use crate::{
 };
 
 const KIND: Kind = Kind { tag: *b"PDPPGRAM", what: "Gram matrices" };
-/// Rows that are summed together before the sums are added.
+/// The number of rows that are summed before their sum is added to others.
 const RUN: usize = 8192;
 
-/// The Gram matrix and the number of rows of every part, of one batch or of many.
+/// The Gram matrix and the number of rows of every part, over one or several batches.
 ///
 /// ```text
 /// G_l = 4^(e_l) · Σ_i b_i b_iᵀ,   b_i = 2^(−e_l) q_i a_i
 /// ```
 ///
-/// A power of two per part keeps all numbers near 1, so scores of ±1000 neither overflow nor underflow, and batches that
-/// see nothing but their own rows merge. Parts are united by name.
+/// A power of two per part keeps all numbers near 1, so scores of ±1000 neither overflow nor underflow. Batches can
+/// be merged although each is computed from its own rows only. Parts are united by name.
 ///
 /// # Shapes
-/// p·n(n + 1)/2 numbers, and one for every batch: 50 kB for n = 64 and p = 3, 24 MB for n = 768 and p = 10. Every batch has the same n.
+/// p·n(n + 1)/2 numbers, and one for every batch: 50 kB for n = 64 and p = 3, 24 MB for n = 768 and p = 10. All
+/// batches have the same n.
 ///
 /// # Cost
-/// 2mn² operations for a batch of m rows, p·n²/2 to merge two.
+/// 2mn² operations for a batch of m rows; p·n²/2 to merge two.
 ///
 /// # Numerics
-/// Merging is commutative, and associative up to rounding: with batches merged in another order, entry (i, j) differs by
-/// less than twice the number of batches and of runs of 8192 rows times ε·√(G_ii G_jj).
+/// Merging is commutative, and associative up to rounding. If batches are merged in another order, entry (i, j)
+/// changes by less than twice the number of batches and of runs of 8192 rows, times ε·√(G_ii G_jj).
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -58,7 +59,7 @@ pub struct Grams {
     /// n; 0 if there are no rows.
     dims: usize,
     parts: BTreeMap<String, PartSum>,
-    /// The coordinates of the rows, if not their own.
+    /// The coordinates of the sums, if not the coordinates of the rows.
     frame: Option<Arc<Frame>>,
     /// The numbers of the batches, ascending.
     batches: Vec<u64>,
@@ -68,15 +69,15 @@ pub struct Grams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PartSum {
     pub(super) rows: u64,
-    /// e_l; `None` if all rows are zero.
+    /// The power e_l; `None` if all rows are zero.
     pub(super) order: Option<i64>,
-    /// The order of the row of the least weight; e_l without scores.
+    /// The order of the row with the smallest weighted entries; e_l without scores.
     pub(super) least: Option<i64>,
-    /// Sums that were added.
+    /// The number of sums added.
     pub(super) terms: u64,
-    /// Whether its label is text, if that is known.
+    /// Whether the label of the part is text, if that is known.
     is_text: Option<bool>,
-    /// The lower half, column by column.
+    /// The lower triangle, column by column.
     lower: Vec<f64>,
 }
 
@@ -91,7 +92,7 @@ impl PartSum {
     /// Whether rows with this many features can have this sum.
     fn is_sound(&self, dims: usize) -> bool {
         let Self { rows, order, least, terms, ref lower, .. } = *self;
-        // n (n + 1) overflows for some forged n.
+        // n (n + 1) overflows for some forged values of n.
         dims.checked_mul(dims.saturating_add(1)).is_some_and(|twice| lower.len() == twice / 2)
             && lower.iter().all(|value| value.is_finite())
             && (order.is_some() == least.is_some() && least <= order && terms <= rows)
@@ -100,7 +101,7 @@ impl PartSum {
 
     /// Adds the sum of other rows.
     pub(super) fn add(&mut self, other: &Self) {
-        // Counts that were read may be of any size.
+        // Counts that were deserialised may be arbitrarily large.
         self.rows = self.rows.saturating_add(other.rows);
         self.terms = self.terms.saturating_add(other.terms);
         let order = self.order.max(other.order);
@@ -126,26 +127,27 @@ impl PartSum {
 }
 
 impl Grams {
-    /// The sums over the rows of a batch.
+    /// Computes the sums over the rows of a batch.
     ///
     /// # Cost
-    /// 2mn² operations, in f64: an engine in single precision leaves them to the CPU.
+    /// 2mn² operations in f64. If the engine computes in single precision, the CPU does them.
     ///
     /// # Errors
-    /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) for weighted rows whose largest
-    /// entry is above 2^(2²⁰) or below 2^(−2²⁰), as it is with ln q of ±726 817 and more; those of the engine.
+    /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if the largest entry of a weighted row is above
+    /// 2^(2²⁰) or below 2^(−2²⁰), which needs ln q of ±726 817 or more; errors of the engine.
     pub fn of_batch(batch: &Batch, engine: &Engine) -> Result<Self> {
         Self::sum(batch, None, engine)
     }
 
-    /// The same in the coordinates of a frame, in which directions that hardly any row has keep all their digits: a second
-    /// pass, for laws whose error it lowers.
+    /// Computes the sums in the coordinates of a frame, for a second pass over the rows.
+    ///
+    /// Directions in which all rows are small keep all their digits, which lowers the error of some laws.
     ///
     /// # Cost
     /// 4mn² operations.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the frame is of other dimensions; those of [`of_batch`](Grams::of_batch).
+    /// [`Error::Shape`] if the frame has other dimensions; the errors of [`of_batch`](Grams::of_batch).
     pub fn in_frame(batch: &Batch, frame: &Frame, engine: &Engine) -> Result<Self> {
         Self::sum(batch, Some(frame), engine)
     }
@@ -173,11 +175,13 @@ impl Grams {
         Ok(Self { dims, parts, frame: frame.cloned().map(Arc::new), batches })
     }
 
-    /// The sums over the rows of both. [`Grams::default`] is neutral; a tree of any shape will do.
+    /// Adds the sums over other batches.
+    ///
+    /// [`Grams::default`] is neutral, and batches may be merged in a tree of any shape.
     ///
     /// # Errors
-    /// [`StreamProblem::RepeatedBatch`] for two batches of one number; [`StreamProblem::MixedLabels`];
-    /// [`Error::Shape`] for rows of different lengths; [`StreamProblem::OtherFrame`].
+    /// [`StreamProblem::RepeatedBatch`] if two batches have the same number; [`StreamProblem::MixedLabels`];
+    /// [`Error::Shape`] if rows differ in length; [`StreamProblem::OtherFrame`].
     pub fn merge(mut self, other: Self) -> Result<Self> {
         let batches = united(&self.batches, &other.batches)?;
         if other.dims == 0 {
@@ -224,10 +228,10 @@ impl Grams {
         self.parts.iter().map(|(name, part)| (name.as_str(), part.rows))
     }
 
-    /// A quota of these parts by their names, as [`Quota::named`]: parts that are not named get no items.
+    /// Makes a quota for these parts by name, like [`Quota::named`]: parts that are not named get no items.
     ///
     /// # Errors
-    /// Those of [`Quota::named`].
+    /// The errors of [`Quota::named`].
     pub fn quota<N: AsRef<str>, C: Into<CountRange>>(
         &self,
         counts: impl IntoIterator<Item = (N, C)>,
@@ -237,22 +241,25 @@ impl Grams {
         Quota::named_over(self.parts.keys().cloned().collect(), &sizes, counts)
     }
 
-    /// Coordinates for a second pass, in which the small directions of these sums are apart from the large ones.
+    /// Coordinates for a second pass, which separate the small directions of these sums from the large ones.
     ///
     /// # Cost
     /// O(n³).
     ///
     /// # Errors
-    /// [`Error::Empty`] without rows; [`Error::Eigen`].
+    /// [`Error::Empty`] if there are no rows; [`Error::Eigen`].
     pub fn frame(&self) -> Result<Frame> {
         self.check_not_empty()?;
         Frame::of(self.sums().map(|(_, part)| part.gram(self.dims)), self.basis())
     }
 
-    /// Whether a second pass in a [`frame`](Grams::frame) may lead to a plan, or to marginals, where these sums have led to
-    /// this error: directions that are rounding in a Gram matrix count as missing, as far as its dimensions would do.
+    /// Whether a second pass in a [`frame`](Grams::frame) may succeed after these sums led to this error, in a plan
+    /// or in marginals.
     ///
-    /// If the second pass fails, too, tell the user of an error about ranks from the first.
+    /// Directions that are lost in the rounding errors of a Gram matrix count as missing, so a second pass can help
+    /// if there are enough dimensions.
+    ///
+    /// If the second pass also fails with an error about ranks, report the error of the first pass to the user.
     #[must_use]
     pub fn wants_frame_after(&self, error: &Error) -> bool {
         let may_help = match error {
@@ -269,7 +276,8 @@ impl Grams {
         if self.dims == 0 { Err(Error::Empty { what: "the list of batches" }) } else { Ok(()) }
     }
 
-    /// Refuses more items than there are, and more than there are features: the model has few rows, whatever the data.
+    /// Rejects more items than there are rows, and more than there are features. The model itself has few rows,
+    /// regardless of the data.
     pub(super) fn check_size(&self, k: usize) -> Result<()> {
         let items = usize::try_from(self.rows()).unwrap_or(usize::MAX);
         check_item_count(k)?;
@@ -284,22 +292,22 @@ impl Grams {
         self.parts.iter()
     }
 
-    /// The coordinates of the sums, if not those of the rows.
+    /// The coordinates of the sums, if not the coordinates of the rows.
     pub(super) fn basis(&self) -> Option<&Frame> {
         self.frame.as_deref()
     }
 
-    /// In bytes, to be sent to another process.
+    /// Serialises to bytes, to be sent to another process.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let frame = self.basis().map_or(&[][..], Frame::values);
         KIND.write(&(self.dims, &self.batches, frame, &self.parts))
     }
 
-    /// From the bytes of [`to_bytes`](Grams::to_bytes).
+    /// Deserialises the bytes of [`to_bytes`](Grams::to_bytes).
     ///
     /// # Errors
-    /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
+    /// [`Error::Stream`] if the bytes are truncated, of another version, or not Gram matrices.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (dims, batches, frame, parts): (_, Vec<u64>, Vec<_>, Vec<(String, PartSum)>) =
             KIND.read(bytes)?;
@@ -311,10 +319,10 @@ impl Grams {
     }
 }
 
-/// The numbers of two lists of batches, ascending.
+/// Unites two lists of batch numbers, ascending.
 ///
 /// # Errors
-/// [`StreamProblem::RepeatedBatch`] for a number in both.
+/// [`StreamProblem::RepeatedBatch`] if a number is in both lists.
 fn united(own: &[u64], other: &[u64]) -> Result<Vec<u64>> {
     let (few, many) = if own.len() < other.len() { (own, other) } else { (other, own) };
     if let Some(&number) = few.iter().find(|number| many.binary_search(number).is_ok()) {

@@ -16,31 +16,31 @@ use crate::{
     sample::stream,
 };
 
-/// Rows whose leverages are summed together: the search for a row looks at one such block.
+/// The number of rows whose leverages are summed together. The search for a row reads one such block.
 const BLOCK: usize = 1024;
 
-/// The leverage of every row of a batch under a plan: 8 bytes a row, which stay where the rows are.
+/// The leverage of every row of a batch under a plan: 8 bytes per row, stored where the rows are.
 ///
 /// ```text
 /// h_i = y_l a_iᵀ (Σ_l y_l G_l)⁻¹ a_i,   Σ h_i = r over all batches
 /// ```
 ///
-/// Made by [`Plan::leverages`], and kept for as many requests as come. Rows with other leverages than they had are noticed
-/// when they are drawn.
+/// Computed by [`Plan::leverages`], and kept for any number of requests. If the leverages of rows have changed since,
+/// drawing these rows is an error.
 #[derive(Clone, Debug)]
 pub struct Leverages {
     plan: u64,
     number: u64,
-    /// Part of the plan, and the position of its first row, of every group.
+    /// For every group, its part in the plan and the position of its first row.
     groups: Vec<(u32, usize)>,
     table: Table,
 }
 
-/// Weights, with sums of blocks.
+/// Weights, with cumulative sums of blocks.
 #[derive(Clone, Debug)]
 struct Table {
     weights: Vec<f64>,
-    /// Sum of all blocks up to each.
+    /// The sum of all blocks up to and including each block.
     ends: Vec<f64>,
 }
 
@@ -58,7 +58,8 @@ impl Table {
         self.ends.last().copied().unwrap_or(0.0)
     }
 
-    /// A position with probability in proportion to its weight. Two numbers, so that neither has to tell all rows apart.
+    /// Draws a position with probability in proportion to its weight. It takes two random numbers, so that neither
+    /// needs the precision to distinguish all rows.
     fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> usize {
         let at = rng.random::<f64>() * self.total();
         let block = self.ends.partition_point(|&end| end <= at).min(self.ends.len() - 1);
@@ -75,13 +76,13 @@ impl Table {
                 last = position;
             }
         }
-        // Rounding has left a little beyond the end.
+        // Rounding left a remainder beyond the end.
         start + last
     }
 }
 
 impl Leverages {
-    /// Of rows in groups; `parts` are their numbers in the plan.
+    /// The leverages of rows in groups; `parts` gives the groups' numbers in the plan.
     pub(super) fn new(
         (plan, number): (u64, u64),
         open: &OpenRows<'_>,
@@ -97,7 +98,7 @@ impl Leverages {
         Ok(Self { plan, number, groups: groups(open, parts).collect(), table: Table::new(weights) })
     }
 
-    /// Of a batch without rows that may be chosen.
+    /// The leverages of a batch without rows that may be chosen.
     pub(super) fn none((plan, number): (u64, u64)) -> Self {
         Self { plan, number, groups: Vec::new(), table: Table::new(Vec::new()) }
     }
@@ -108,17 +109,17 @@ impl Leverages {
         self.table.total()
     }
 
-    /// Independent draws of rows, with probability in proportion to their leverages: the trials of this batch.
+    /// Draws rows independently, with probability in proportion to their leverages: the trials of this batch.
     ///
-    /// The same seed gives the same rows, so a batch that is retried answers as it would have.
+    /// The same seed gives the same rows, so retrying a batch does not change the result.
     ///
     /// # Cost
-    /// O(log m) and 2nr operations per trial; only rows that are drawn are read.
+    /// O(log m) and 2nr operations per trial; only the drawn rows are read.
     ///
     /// # Errors
-    /// [`StreamProblem::OtherPlan`]; [`StreamProblem::TooManyTrials`] for more than [`Plan::most_trials`];
-    /// [`StreamProblem::TrialCount`] if a batch without leverage is asked for any;
-    /// [`StreamProblem::ChangedRows`] for rows that are not those of the batch that the leverages are of.
+    /// [`StreamProblem::OtherPlan`]; [`StreamProblem::TooManyTrials`] if `count` exceeds [`Plan::most_trials`];
+    /// [`StreamProblem::TrialCount`] if trials are requested of a batch without leverage;
+    /// [`StreamProblem::ChangedRows`] if the rows are not those from which the leverages were computed.
     pub fn trials(&self, plan: &Plan, batch: &Batch, count: u64, seed: u64) -> Result<Trials> {
         plan.check_request(count)?;
         if plan.fingerprint() != self.plan || batch.number() != self.number {
@@ -141,7 +142,7 @@ impl Leverages {
         StreamProblem::ChangedRows { number: self.number }.into()
     }
 
-    /// No trials.
+    /// No trials; an error if any are requested.
     fn no_trials(&self, plan: &Plan, count: u64) -> Result<Trials> {
         if count == 0 {
             return Ok(Trials::none(self.plan, plan.rank()));
@@ -149,7 +150,7 @@ impl Leverages {
         Err(StreamProblem::TrialCount { expected: count, found: 0 }.into())
     }
 
-    /// Draws from the rows that the table was made for.
+    /// Draws from the rows for which the table was made.
     pub(super) fn drawn(
         &self,
         open: &OpenRows<'_>,
@@ -170,7 +171,7 @@ impl Leverages {
     }
 }
 
-/// Part of the plan, and the position of its first row, of every group.
+/// For every group, its part in the plan and the position of its first row.
 fn groups(open: &OpenRows<'_>, parts: &[u32]) -> impl Iterator<Item = (u32, usize)> {
     let mut start = 0;
     parts.iter().enumerate().map(move |(group, &part)| {

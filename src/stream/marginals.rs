@@ -1,4 +1,4 @@
-//! Inclusion probabilities of rows that lie elsewhere.
+//! Inclusion probabilities of rows that are stored elsewhere.
 
 use faer::{Mat, MatRef};
 
@@ -21,23 +21,24 @@ use crate::{
 };
 
 const KIND: Kind = Kind { tag: *b"PDPPMARG", what: "inclusion probabilities" };
-/// The error above which a second pass pays.
+/// The error above which a second pass is worthwhile.
 const WANTED: f64 = 1e-9;
 
-/// ln Z, and what inclusion probabilities are of rows: made on the driver from merged [`Grams`], and sent to where the rows
-/// are.
+/// ln Z and the matrices that give inclusion probabilities.
+///
+/// The driver computes them from merged [`Grams`] and sends them to the rows.
 ///
 /// ```text
 /// Pr(i ∈ S) = ‖F_lᵀ a_i‖²,   i ∈ P_l
 /// ```
 ///
-/// The matrices F_l depend on the rows through their Gram matrices alone, as Z does.
+/// Like Z, the matrices F_l depend on the rows only through their Gram matrices.
 ///
 /// # Shapes
 /// p·n·r numbers.
 ///
 /// # Cost
-/// That of the models' `inference`, with its passes over the rows left to the batches.
+/// The cost of the models' `inference`, without the passes over the rows, which are left to the batches.
 ///
 /// # Examples
 /// ```
@@ -57,25 +58,25 @@ const WANTED: f64 = 1e-9;
 pub struct Marginals {
     dims: usize,
     parts: Vec<PlanPart>,
-    /// F_l by group, for rows times 2^−order.
+    /// F_l by group, for rows scaled by 2^−order.
     factors: Vec<Mat<f64>>,
     log_z: Estimate<f64>,
     error: f64,
 }
 
 impl Marginals {
-    /// For sets of any size, as [`Dpp::inference`].
+    /// The marginals of sets of any size, as in [`Dpp::inference`].
     ///
     /// # Errors
-    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`Dpp::inference`].
+    /// [`Error::Empty`](crate::Error::Empty) if there are no rows; the errors of [`Dpp::inference`].
     pub fn dpp(grams: &Grams) -> Result<Self> {
         Self::dpp_on(grams, Engine::host())
     }
 
-    /// [`dpp`](Marginals::dpp) on an engine, which may be under a watch.
+    /// Runs [`dpp`](Marginals::dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
-    /// Those of [`dpp`](Marginals::dpp) and of the engine.
+    /// The errors of [`dpp`](Marginals::dpp) and of the engine.
     pub fn dpp_on(grams: &Grams, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Kept)?;
@@ -87,18 +88,19 @@ impl Marginals {
         Self::new(grams, &surrogate, &dpp.ground, &[0], Some(&proposals), &inference)
     }
 
-    /// For sets of k items, as [`KDpp::inference`].
+    /// The marginals of sets of k items, as in [`KDpp::inference`].
     ///
     /// # Errors
-    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`KDpp::new`] and [`KDpp::inference`].
+    /// [`Error::Empty`](crate::Error::Empty) if there are no rows; the errors of [`KDpp::new`] and
+    /// [`KDpp::inference`].
     pub fn k_dpp(grams: &Grams, k: usize) -> Result<Self> {
         Self::k_dpp_on(grams, k, Engine::host())
     }
 
-    /// [`k_dpp`](Marginals::k_dpp) on an engine, which may be under a watch.
+    /// Runs [`k_dpp`](Marginals::k_dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
-    /// Those of [`k_dpp`](Marginals::k_dpp) and of the engine.
+    /// The errors of [`k_dpp`](Marginals::k_dpp) and of the engine.
     pub fn k_dpp_on(grams: &Grams, k: usize, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Irrelevant)?;
@@ -111,18 +113,19 @@ impl Marginals {
         Ok(found.shifted(k as f64 * surrogate.log_square(0)))
     }
 
-    /// For sets that meet a quota, made by [`Grams::quota`], as [`PartitionDpp::inference`].
+    /// The marginals of sets that meet a quota made by [`Grams::quota`], as in [`PartitionDpp::inference`].
     ///
     /// # Errors
-    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::inference`].
+    /// [`Error::Empty`](crate::Error::Empty) if there are no rows; the errors of [`PartitionDpp::new`] and
+    /// [`PartitionDpp::inference`].
     pub fn partition_dpp(grams: &Grams, quota: &Quota) -> Result<Self> {
         Self::partition_dpp_on(grams, quota, Engine::host())
     }
 
-    /// [`partition_dpp`](Marginals::partition_dpp) on an engine, which may be under a watch.
+    /// Runs [`partition_dpp`](Marginals::partition_dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
-    /// Those of [`partition_dpp`](Marginals::partition_dpp) and of the engine.
+    /// The errors of [`partition_dpp`](Marginals::partition_dpp) and of the engine.
     pub fn partition_dpp_on(grams: &Grams, quota: &Quota, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::of_parts(grams, quota)?;
@@ -142,7 +145,7 @@ impl Marginals {
         Ok(found.shifted(shifts.sum()))
     }
 
-    /// `open` are the groups of the model that something is chosen from.
+    /// Takes the model's groups from which something is chosen as `open`.
     fn new(
         grams: &Grams,
         surrogate: &Surrogate,
@@ -191,13 +194,13 @@ impl Marginals {
         self.log_z
     }
 
-    /// Estimated error of every inclusion probability.
+    /// The estimated error of every inclusion probability.
     #[must_use]
     pub fn error(&self) -> f64 {
         self.error
     }
 
-    /// Whether a second pass in a [`Frame`](super::Frame) is worth its while: the error is above 10⁻⁹.
+    /// Whether a second pass in a [`Frame`](super::Frame) is worth it: the error is above 10⁻⁹.
     #[must_use]
     pub fn wants_frame(&self) -> bool {
         self.error.max(self.log_z.error) > WANTED
@@ -209,7 +212,7 @@ impl Marginals {
     /// 2mnr operations for a batch of m rows.
     ///
     /// # Errors
-    /// Those of [`Plan::leverages`](super::Plan::leverages).
+    /// The errors of [`Plan::leverages`](super::Plan::leverages).
     pub fn of_batch(&self, batch: &Batch, engine: &Engine) -> Result<Estimate<Vec<f64>>> {
         let mut value = vec![0.0; batch.rows()];
         if let Some((features, partition)) = batch.content() {
@@ -227,17 +230,18 @@ impl Marginals {
         Ok(Estimate { value, error: self.error })
     }
 
-    /// In bytes, to be sent to where the rows are.
+    /// Serialises to bytes, to be sent to the rows.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let factors: Vec<_> = self.factors.iter().map(|factor| columns(factor.as_ref())).collect();
         KIND.write(&(self.dims, &self.parts, factors, [self.log_z.value, self.log_z.error], self.error))
     }
 
-    /// From the bytes of [`to_bytes`](Marginals::to_bytes).
+    /// Deserialises the bytes of [`to_bytes`](Marginals::to_bytes).
     ///
     /// # Errors
-    /// [`Error::Stream`](crate::Error::Stream) for bytes that are truncated, of another version, or of something else.
+    /// [`Error::Stream`](crate::Error::Stream) if the bytes are truncated, of another version, or not inclusion
+    /// probabilities.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (dims, parts, factors, log_z, error): (_, Vec<PlanPart>, Vec<_>, [f64; 2], _) =
             KIND.read(bytes)?;

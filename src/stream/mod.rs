@@ -1,20 +1,23 @@
-//! Exact samples, core-sets and inclusion probabilities of rows that lie elsewhere: pure functions on batches, for engines
-//! that map and reduce, and a driver that never sees the data.
+//! Exact samples, core-sets and inclusion probabilities of rows that are stored elsewhere.
 //!
-//! | step | where | what | most bytes that travel |
+//! The module has pure functions on batches, for engines that map and reduce, and a driver that never sees the data.
+//!
+//! | step | where | what | most bytes sent |
 //! |---|---|---|---|
-//! | [`Grams::of_batch`], [`Grams::merge`] | a map, a tree | sums over the rows of every part | 4pn(n + 1) + 10 a batch |
-//! | [`Representation`], [`Representation::batch`] | driver, a map | rows that stand for the rest, for all steps below and sums of them | 8pn² to every batch |
+//! | [`Grams::of_batch`], [`Grams::merge`] | map, tree | sums over rows, by part | 4pn(n + 1) + 10 per batch |
+//! | [`Representation::batch`] | driver, map | rows that represent others, for new sums | 8pn² to every batch |
 //! | [`Plan`] | driver | tilt, eigenvectors, trials per sample, error of the law | 8nr to every batch |
-//! | [`Plan::total_leverage`], [`Plan::split`] | a map, driver | how many trials every batch contributes | 8 from every batch |
-//! | [`Plan::trials`] | a map | independent draws of rows | 8r + 20 a trial |
-//! | [`StreamSampler`] | driver | exact samples; asks for more | 16 an item chosen |
-//! | [`Marginals`], [`Marginals::of_batch`] | driver, a map | ln Z; inclusion probabilities of all rows | 8pnr to every batch |
-//! | [`CoreSet::of_batch`](crate::map::CoreSet::of_batch) | a map | a few rows whose union has a good set | 8n + 40 an item |
+//! | [`Plan::total_leverage`], [`Plan::split`] | map, driver | the number of trials per batch | 8 from every batch |
+//! | [`Plan::trials`] | map | independent draws of rows | 8r + 20 per trial |
+//! | [`StreamSampler`] | driver | exact samples; requests more trials if needed | 16 per item chosen |
+//! | [`Marginals`], [`Marginals::of_batch`] | driver, map | ln Z; inclusion probabilities | 8pnr to every batch |
+//! | [`CoreSet::of_batch`] | map | a few rows whose union contains a good set | 8n + 40 per item |
 //!
-//! What travels has `to_bytes` and `from_bytes`: the same on every machine, versioned, and checked. [`Batches`] runs all
-//! steps in one process. On the driver there are p·n² numbers, and the trials of one request: nothing of the size of the
-//! data.
+//! All later steps can take the mapped rows of a [`Representation`] and the sums over them. All data that is sent has
+//! `to_bytes` and `from_bytes`. The bytes are the same on every machine, versioned, and checked. [`Batches`] runs all
+//! steps in one process. The driver holds p·n² numbers and the trials of one request: nothing grows with the data.
+//!
+//! [`CoreSet::of_batch`]: crate::map::CoreSet::of_batch
 
 mod batch;
 mod core_set;

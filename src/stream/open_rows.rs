@@ -6,22 +6,23 @@ use super::{
 };
 use crate::{Error, Features, Partition, Result};
 
-/// Rows of some parts of a batch, multiplied by 2^−order of their part as they are read.
+/// The rows of some parts of a batch, multiplied by 2^−order of their part when they are read.
 #[derive(Debug)]
 pub(super) struct OpenRows<'b> {
     features: &'b Features,
     partition: &'b Partition,
-    /// Part of the batch and its order, of every group.
+    /// For every group, its part in the batch and its order.
     groups: Vec<(usize, i64)>,
 }
 
 impl<'b> OpenRows<'b> {
-    /// `groups` are parts of the batch with their orders.
+    /// `groups` lists parts of the batch with their orders.
     pub(super) fn new(features: &'b Features, partition: &'b Partition, groups: Vec<(usize, i64)>) -> Self {
         Self { features, partition, groups }
     }
 
-    /// Of the parts that a plan knows and whose items it may choose, with their positions there; `None` if there are none.
+    /// The rows of the parts that a plan knows and may choose from, with the positions of these parts in the plan;
+    /// `None` if there are no such rows.
     pub(super) fn of_plan(
         features: &'b Features,
         partition: &'b Partition,
@@ -49,7 +50,7 @@ impl<'b> OpenRows<'b> {
         Ok((!parts.is_empty()).then(|| (Self::new(features, partition, groups), parts)))
     }
 
-    /// All of them, for an engine.
+    /// All of these rows, for an engine.
     pub(super) fn scaled(&self) -> Result<ScaledRows<'b>> {
         ScaledRows::new(self.features, self.partition, &self.groups)
     }
@@ -59,7 +60,7 @@ impl<'b> OpenRows<'b> {
         self.partition.members(self.groups[group].0)
     }
 
-    /// Writes a row of a group, as [`scaled`](Self::scaled) has it.
+    /// Writes a row of a group, scaled as in [`scaled`](Self::scaled).
     pub(super) fn read(&self, group: usize, item: u32, out: &mut [f64]) {
         let (item, order) = (item as usize, self.groups[group].1);
         let factor = if self.features.is_weighted() {

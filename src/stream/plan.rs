@@ -1,4 +1,4 @@
-//! What the driver works out from Gram matrices, and what batches need to know of it.
+//! Plans: the results that the driver computes from Gram matrices and sends to batches.
 
 use faer::{Mat, MatRef};
 use rand::RngExt;
@@ -15,56 +15,58 @@ use crate::{
     sample::{CountRule, EigenvectorLaw, stream},
 };
 
-/// The error of a law above which a second pass pays.
+/// The error of a law above which a second pass is worthwhile.
 const WANTED: f64 = 1e-9;
-/// The most bytes of the trials of one request.
+/// The most bytes that the trials of one request may take.
 const REQUEST: u64 = 1 << 32;
-/// A key of its own for the numbers that split trials among batches.
+/// A separate key for the random numbers that split trials among batches.
 const SPLIT: u64 = 0x73_706c_6974;
 
 pub(super) const KIND: Kind = Kind { tag: *b"PDPPPLAN", what: "a plan" };
 
-/// How exact samples of a law are drawn from a stream of rows: made on the driver from merged [`Grams`](super::Grams), and
-/// sent to where the rows are.
+/// A plan for drawing exact samples of a law from a stream of rows.
 ///
-/// The proposals of a [`Sampler`](crate::Sampler) by eigenvectors need rows one after the other, drawn independently with
-/// probability in proportion to their leverages. A plan says which coordinates these rows are wanted in; a
-/// [`StreamSampler`](super::StreamSampler) makes draws of them.
+/// The driver computes it from merged [`Grams`](super::Grams) and sends it to the rows. The eigenvector proposals of
+/// a [`Sampler`](crate::Sampler) take rows one after the other, drawn independently with probability in proportion to
+/// their leverages. A plan sets the coordinates for these rows, and a [`StreamSampler`](super::StreamSampler) turns
+/// them into draws.
 ///
 /// | constructor | law |
 /// |---|---|
 /// | [`dpp`](Plan::dpp) | [`Dpp`](crate::Dpp): sets of any size |
 /// | [`k_dpp`](Plan::k_dpp) | [`KDpp`](crate::KDpp): k items |
-/// | [`partition_dpp`](Plan::partition_dpp) | [`PartitionDpp`](crate::PartitionDpp): exact counts, or ranges with or without a total |
+/// | [`partition_dpp`](Plan::partition_dpp) | [`PartitionDpp`]: exact counts, or ranges with or without a total |
 ///
 /// # Shapes
-/// n·r numbers, and some for every part. Nothing is of the size of the data.
+/// n·r numbers, and a few for every part. Nothing grows with the data.
+///
+/// [`PartitionDpp`]: crate::PartitionDpp
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) dims: usize,
     pub(super) parts: Vec<PlanPart>,
-    /// By part; 0 for parts from which nothing is chosen.
+    /// By part; 0 for a part from which nothing is chosen.
     pub(super) factors: Vec<f64>,
-    /// F, n×r: unit rows are F's image of rows times 2^−order times the factor of their part.
+    /// F, n×r. Unit rows are Fᵀ times rows times 2^−order times the factor of their part.
     pub(super) whitener: Mat<f64>,
     pub(super) eigenvectors: EigenvectorLaw,
-    /// Which counts of groups are accepted, and the logarithms of part weights that this undoes.
+    /// The rule that accepts counts of groups, and the logarithms of the part weights that it corrects for.
     pub(super) rule: Option<(CountRule, Vec<f64>)>,
     pub(super) acceptance_bound: f64,
     pub(super) law_error: f64,
-    /// How far the sum of all leverages may be from the rank.
+    /// The largest allowed deviation of the sum of all leverages from the rank.
     pub(super) slack: f64,
     pub(super) expected: Expected,
     pub(super) fingerprint: u64,
 }
 
-/// A part as a plan knows it.
+/// A part, as stored in a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PlanPart {
     pub(super) name: String,
     pub(super) rows: u64,
     pub(super) order: i64,
-    /// The group whose count it adds to; `None` if nothing is chosen from it.
+    /// The group to which its items count; `None` if nothing is chosen from it.
     pub(super) group: Option<usize>,
 }
 
@@ -107,58 +109,60 @@ impl Plan {
         self.parts.iter().fold(0, |rows, part| rows.saturating_add(part.rows))
     }
 
-    /// Estimated total variation error of the law due to rounding, that of the Gram matrices included.
+    /// The estimated total variation error of the law from rounding, including the rounding of the Gram matrices.
     #[must_use]
     pub fn law_error(&self) -> f64 {
         self.law_error
     }
 
-    /// Whether a second pass in a [`Frame`](super::Frame) is worth its while: the error is above 10⁻⁹.
+    /// Whether a second pass in a [`Frame`](super::Frame) is worth it: the error is above 10⁻⁹.
     #[must_use]
     pub fn wants_frame(&self) -> bool {
         self.law_error > WANTED
     }
 
-    /// A lower bound of the draws per proposal.
+    /// A lower bound on the number of draws per proposal.
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
         self.acceptance_bound
     }
 
-    /// Average proposals per sample as predicted.
+    /// The predicted average number of proposals per sample.
     #[must_use]
     pub fn expected_proposals(&self) -> f64 {
         self.expected.proposals
     }
 
-    /// Average trials per sample as predicted: r·(1 + 1/2 + … + 1/k) for a set of k items that nothing rejects. Under
-    /// a quota some thousand trials of rows with the same Gram matrices tell, which have the same law of trials; with fewer
-    /// than 16 draws of these, it is an upper bound.
+    /// The predicted average number of trials per sample.
+    ///
+    /// It is r·(1 + 1/2 + … + 1/k) for a set of k items without rejection. Under a quota, it is estimated from
+    /// several thousand trials of rows with the same Gram matrices, since their trials have the same distribution.
+    /// With fewer than 16 draws from these, it is an upper bound.
     #[must_use]
     pub fn expected_trials(&self) -> f64 {
         self.expected.trials
     }
 
-    /// The most trials of one request: about 4 GiB of them.
+    /// The largest number of trials in one request, which take about 4 GiB.
     #[must_use]
     pub fn most_trials(&self) -> u64 {
         REQUEST / self.trial_bytes() as u64
     }
 
-    /// Bytes of a trial on the driver.
+    /// The bytes of a trial on the driver.
     #[must_use]
     pub fn trial_bytes(&self) -> usize {
         8 * self.rank() + 16
     }
 
-    /// The leverages of a batch, to be kept where its rows are.
+    /// The leverages of a batch, to be stored where its rows are.
     ///
     /// # Cost
-    /// 2mnr operations for a batch of m rows; 8 bytes a row.
+    /// 2mnr operations for a batch of m rows; 8 bytes per row.
     ///
     /// # Errors
-    /// [`Error::UnknownPart`](crate::Error::UnknownPart) for a label that no batch had when the Gram matrices were made;
-    /// [`Error::Shape`](crate::Error::Shape) for rows of another length; those of the engine.
+    /// [`Error::UnknownPart`](crate::Error::UnknownPart) if a label was in no batch when the Gram matrices were made;
+    /// [`Error::Shape`](crate::Error::Shape) if rows have another length; errors of the engine.
     pub fn leverages(&self, batch: &Batch, engine: &Engine) -> Result<Leverages> {
         let ids = (self.fingerprint, batch.number());
         let Some((rows, parts)) = self.open(batch)? else {
@@ -167,18 +171,18 @@ impl Plan {
         Leverages::new(ids, &rows, &parts, &self.coordinates(), engine)
     }
 
-    /// The sum of the leverages of a batch: its share of all trials.
+    /// The sum of the leverages of a batch, to which its expected number of trials is proportional.
     ///
     /// # Errors
-    /// Those of [`leverages`](Plan::leverages).
+    /// The errors of [`leverages`](Plan::leverages).
     pub fn total_leverage(&self, batch: &Batch, engine: &Engine) -> Result<f64> {
         Ok(self.leverages(batch, engine)?.total())
     }
 
-    /// So many trials of a batch, whose leverages are computed anew: for workers that keep nothing.
+    /// Draws `count` trials from a batch and recomputes its leverages, for workers that keep no state.
     ///
     /// # Errors
-    /// Those of [`leverages`](Plan::leverages) and of [`Leverages::trials`].
+    /// The errors of [`leverages`](Plan::leverages) and of [`Leverages::trials`].
     pub fn trials(&self, batch: &Batch, count: u64, seed: u64, engine: &Engine) -> Result<Trials> {
         self.check_request(count)?;
         if count == 0 {
@@ -187,12 +191,14 @@ impl Plan {
         self.leverages(batch, engine)?.trials(self, batch, count, seed)
     }
 
-    /// How many of `count` trials each batch contributes, at random: a multinomial law with probabilities in
-    /// proportion to the sums of leverages. The batches must have different numbers, which tell their random numbers apart.
+    /// Splits `count` trials among the batches at random.
+    ///
+    /// The counts are multinomial with probabilities in proportion to the sums of leverages. The batches must have
+    /// different numbers, which separate their random numbers.
     ///
     /// # Errors
     /// [`StreamProblem::Leverages`] if the sums do not add up to the rank, as they do over all batches;
-    /// [`StreamProblem::TooManyTrials`] for more than [`most_trials`](Plan::most_trials).
+    /// [`StreamProblem::TooManyTrials`] if `count` exceeds [`most_trials`](Plan::most_trials).
     pub fn split(&self, totals: &[f64], count: u64, seed: u64) -> Result<Vec<u64>> {
         self.check_request(count)?;
         let (found, expected) = (totals.iter().sum::<f64>(), self.rank() as f64);
@@ -219,13 +225,14 @@ impl Plan {
         Ok(counts)
     }
 
-    /// Refuses more trials than [`most_trials`](Plan::most_trials).
+    /// Rejects more trials than [`most_trials`](Plan::most_trials).
     pub(super) fn check_request(&self, count: u64) -> Result<()> {
         let limit = self.most_trials();
         if count > limit { Err(StreamProblem::TooManyTrials { count, limit }.into()) } else { Ok(()) }
     }
 
-    /// The rows of a batch that may be chosen, and the parts of the plan of their groups; `None` if there are none.
+    /// The rows of a batch that may be chosen, and the plan's part of each of their groups; `None` if there are no
+    /// such rows.
     pub(super) fn open<'b>(&self, batch: &'b Batch) -> Result<Option<(OpenRows<'b>, Vec<u32>)>> {
         let Some((features, partition)) = batch.content() else { return Ok(None) };
         let known = self.parts.iter().zip(&self.factors).map(|(part, &factor)| (part, factor > 0.0));
@@ -240,12 +247,12 @@ impl Plan {
         self.whitener.as_ref()
     }
 
-    /// Tells the plan from others.
+    /// Identifies the plan.
     pub(super) fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// All but predictions and the fingerprint, which is a checksum of these.
+    /// All fields except the predictions, and the fingerprint, which is a checksum of the others.
     pub(super) fn contents(&self) -> impl Serialize {
         let rule = self.rule.as_ref().map(|(rule, log_weights)| {
             let Counts { low, high, least, most, .. } = rule.counts();

@@ -1,4 +1,4 @@
-//! Rows of batches that stand for the rest.
+//! Maps of the rows of batches for sets that represent the other rows.
 
 use std::collections::BTreeMap;
 
@@ -15,26 +15,27 @@ use crate::{
 
 const KIND: Kind = Kind { tag: *b"PDPPREPR", what: "a representation" };
 
-/// Maps of the rows of batches, so that sets stand for the rest of their part or of all rows, as
-/// [`similarity::Representation`](crate::similarity::Representation) does for rows that lie together: made on the driver from
-/// merged [`Grams`], and sent to where the rows are.
+/// Maps of the rows of batches for sets that represent the rest of their part, or all other rows.
+///
+/// It does the same as [`similarity::Representation`](crate::similarity::Representation) for rows in one place. The
+/// driver computes the maps from merged [`Grams`] and sends them to the rows.
 ///
 /// ```text
 /// b_i = c_l G_l^(ρ/2) a_i,   c_l² tr G_l^(1+ρ) = tr G_l
 /// ```
 ///
-/// Sum over rows without scores first, and give batches their scores before they are mapped, or after: a map and the weight
-/// of a row commute. All other steps take mapped batches, sums included.
+/// First compute the sums over rows without scores. Scores can be set before or after the rows are mapped, since a
+/// map and the weight of a row commute. All other steps take mapped batches, including the sums that they need.
 ///
 /// # Shapes
-/// n² numbers for every part, or n² in all. Mapped rows take 8n bytes each.
+/// n² numbers for every part, or n² in total. Mapped rows take 8n bytes each.
 ///
 /// # Cost
-/// An eigen-decomposition for every part, about 10n³; 2n² operations for every row that is mapped.
+/// An eigendecomposition for every part, about 10n³; 2n² operations for every mapped row.
 ///
 /// # Numerics
-/// Those of [`similarity::Representation`](crate::similarity::Representation). Sums in a [`frame`](Grams::frame) leave short
-/// directions their digits.
+/// As for [`similarity::Representation`](crate::similarity::Representation). Sums in a [`frame`](Grams::frame)
+/// preserve the digits of short directions.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -60,17 +61,18 @@ const KIND: Kind = Kind { tag: *b"PDPPREPR", what: "a representation" };
 #[derive(Clone, Debug)]
 pub struct Representation {
     dims: usize,
-    /// By the name of the part.
+    /// The maps by the name of the part.
     maps: BTreeMap<String, Map>,
-    /// The map of rows of all parts, in place of these.
+    /// The map of the rows of all parts, used instead of `maps`.
     of_all: Option<Map>,
 }
 
 impl Representation {
-    /// Rows stand for the rest of their part.
+    /// Maps for sets whose rows represent the rest of their part.
     ///
     /// # Errors
-    /// [`Error::Empty`] without rows; [`Error::NotPositive`] for a ρ that is negative or not finite; [`Error::Eigen`].
+    /// [`Error::Empty`] if there are no rows; [`Error::NotPositive`] if ρ is negative or not finite;
+    /// [`Error::Eigen`].
     pub fn of_parts(sums: &Grams, rho: f64) -> Result<Self> {
         check(sums, rho)?;
         let dims = sums.dims();
@@ -82,10 +84,10 @@ impl Representation {
         Ok(Self { dims, maps, of_all: None })
     }
 
-    /// Rows stand for all others.
+    /// Maps for sets whose rows represent all others.
     ///
     /// # Errors
-    /// Those of [`of_parts`](Self::of_parts).
+    /// The errors of [`of_parts`](Self::of_parts).
     pub fn of_all(sums: &Grams, rho: f64) -> Result<Self> {
         check(sums, rho)?;
         let dims = sums.dims();
@@ -101,11 +103,11 @@ impl Representation {
     /// The batch with its rows mapped. It keeps its number, labels and scores.
     ///
     /// # Cost
-    /// 2n² operations and 8n bytes a row.
+    /// 2n² operations and 8n bytes per row.
     ///
     /// # Errors
-    /// [`Error::Shape`] for rows of another length; [`Error::UnknownPart`] for a label that no batch had when the rows were
-    /// summed; those of the engine.
+    /// [`Error::Shape`] if rows have another length; [`Error::UnknownPart`] if a label was in no batch when the rows
+    /// were summed; errors of the engine.
     pub fn batch(&self, batch: &Batch, engine: &Engine) -> Result<Batch> {
         let Some((features, partition)) = batch.content() else { return Ok(batch.clone()) };
         let (expected, found) = (self.dims, features.dims());
@@ -124,7 +126,7 @@ impl Representation {
         Ok(batch.with_rows(rows.weighted_as(features, 0..features.items())?))
     }
 
-    /// In bytes, to be sent to another process.
+    /// Serialises to bytes, to be sent to another process.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let written = |map: &Map| (columns(map.vectors()), map.weights().to_vec());
@@ -132,10 +134,10 @@ impl Representation {
         KIND.write(&(self.dims, maps, self.of_all.as_ref().map(written)))
     }
 
-    /// From the bytes of [`to_bytes`](Self::to_bytes).
+    /// Deserialises the bytes of [`to_bytes`](Self::to_bytes).
     ///
     /// # Errors
-    /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
+    /// [`Error::Stream`] if the bytes are truncated, of another version, or not a representation.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         type Written = (Vec<f64>, Vec<f64>);
         let (dims, maps, of_all): (usize, Vec<(String, Written)>, Option<Written>) = KIND.read(bytes)?;

@@ -11,66 +11,68 @@ use crate::{
     watch::{UNWATCHED, Watch},
 };
 
-/// Keys of their own for the seeds of requests and for the order of trials.
+/// Separate keys for the seeds of requests and for the order of trials.
 const REQUESTS: u64 = 0x7265_7175_6573_7473;
 const ORDER: u64 = 0x6f_7264_6572;
-/// Draws for which trials are asked for together unless told otherwise, and the bytes that they may take.
+/// The default number of draws whose trials are requested together, and the bytes that these may take.
 const DRAWS: f64 = 8.0;
 const BYTES: u64 = 64 << 20;
 const LEAST: u64 = 64;
-/// Trials between two looks at the watch.
+/// The number of trials between checks of the watch.
 const LOOK: u64 = 64;
 
-/// How many trials are needed, and the seed that they are drawn with.
+/// The number of trials needed, and the seed with which they are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Number of trials.
     pub count: u64,
-    /// A seed that no other request of the sampler has.
+    /// A seed that is unique among the requests of the sampler.
     pub seed: u64,
 }
 
-/// A subset of the rows of all batches, and what it took.
+/// A subset of the rows of all batches, and the work that it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Draw {
     /// The chosen rows, by batch and row.
     pub items: Vec<Place>,
-    /// Proposals, the last of which was accepted.
+    /// The number of proposals, including the accepted one.
     pub proposals: u64,
-    /// Trials used.
+    /// The number of trials used.
     pub trials: u64,
 }
 
-/// What a sampler has come to.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A draw.
     Drawn(Draw),
-    /// No trials are left: answer by [`StreamSampler::feed`].
+    /// No trials are left: answer with [`StreamSampler::feed`].
     Needs(Request),
 }
 
 /// Draws exact samples of a plan's law from trials, on a driver that never sees the data.
 ///
-/// Either it asks a [`TrialSource`] ([`draw`](StreamSampler::draw)), or the application runs the loop:
-/// [`step`](StreamSampler::step) returns a draw or what is needed for one, [`feed`](StreamSampler::feed) takes trials in.
+/// Either it requests trials from a [`TrialSource`] ([`draw`](StreamSampler::draw)), or the application runs the
+/// loop: [`step`](StreamSampler::step) returns a draw or a request for trials, and [`feed`](StreamSampler::feed)
+/// takes the trials.
 ///
-/// The law is det(K_S)/Z up to [`Plan::law_error`], whatever the batches and the sizes of requests, for three reasons:
+/// The law is det(K_S)/Z up to [`Plan::law_error`], regardless of the batches and of the sizes of requests, for three
+/// reasons:
 ///
-/// - trials are independent and in random order. They are put into it here, since a prefix of them is used up first;
-/// - a proposal that runs out of trials is resumed when more come, not begun anew: proposals of large sets run out more
-///   often, and without them E|S| would be too small;
-/// - how many are asked for does not depend on trials that are not yet used.
+/// - Trials are independent and in random order. The sampler shuffles them, since it uses up a prefix first.
+/// - If a proposal runs out of trials, it is resumed when more arrive, and not restarted. Proposals of large sets run
+///   out more often, so dropping them would make E|S| too small.
+/// - The number of trials requested does not depend on unused trials.
 ///
 /// The same seed and the same batches give the same subsets.
 ///
 /// # Cost
 /// O(k²) operations per trial, for sets of k items. Memory: the trials of one request, 8r + 16 bytes each
-/// ([`with_request`](StreamSampler::with_request)), and O(k² + r) numbers: nothing of the size of the data.
+/// ([`with_request`](StreamSampler::with_request)), and O(k² + r) numbers. Nothing grows with the data.
 ///
 /// # Examples
-/// A driver whose batches are elsewhere:
+/// A driver whose batches are stored elsewhere:
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
 /// use partition_dpp::{Engine, Features, Partition, stream::{Batch, Grams, Plan, Step, StreamSampler, Trials}};
@@ -114,42 +116,42 @@ pub struct StreamSampler {
     rank: usize,
     plan: u64,
     acceptance_bound: f64,
-    /// Trials that are asked for at a time, and the most that may be.
+    /// The number of trials per request, and its limit.
     request: u64,
     most: u64,
     coins: ChaCha8Rng,
     seeds: ChaCha8Rng,
-    /// The request that was made and not yet answered.
+    /// The request that is not yet answered.
     asked: Option<Request>,
     trials: Trials,
-    /// The order in which trials are used, and how many have been.
+    /// The order in which trials are used, and the number used so far.
     order: Vec<u32>,
     next: usize,
     flight: Flight,
     attempts: Attempts<'static>,
-    /// Proposals and trials of all draws.
+    /// The number of proposals and trials of all draws.
     proposals: u64,
     used: u64,
-    /// Trials of draws before this one.
+    /// The number of trials used by draws before the current one.
     used_before: u64,
 }
 
-/// A proposal that is being made.
+/// A proposal in progress.
 #[derive(Debug, Default)]
 struct Flight {
     is_begun: bool,
     chosen: Vec<usize>,
     remaining: RemainingBasis,
     picks: Vec<Place>,
-    /// Items of every group.
+    /// The number of items found of every group.
     found: Vec<usize>,
-    /// Trials left for the next pick before it is given up.
+    /// The number of trials left for the next pick before the proposal is abandoned.
     tries: u64,
     /// The coordinates of a trial in the chosen eigenvectors.
     row: Vec<f64>,
 }
 
-/// How a proposal goes on.
+/// The state of a proposal.
 enum Progress {
     /// It needs a trial.
     Starved,
@@ -158,10 +160,11 @@ enum Progress {
 }
 
 impl StreamSampler {
-    /// A sampler of a plan's law.
+    /// Creates a sampler of a plan's law.
     ///
     /// # Errors
-    /// [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) for a plan of that kind, which no constructor makes.
+    /// [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) if the plan's sets are larger than its rank, which no
+    /// constructor allows.
     pub fn new(plan: &Plan, seed: u64) -> Result<Self> {
         let eigenvectors = match &plan.eigenvectors {
             EigenvectorLaw::Coins(keep) => Eigenvectors::Coins(keep.clone()),
@@ -197,25 +200,28 @@ impl StreamSampler {
         Ok(sampler.with_request(request.clamp(LEAST, most)))
     }
 
-    /// Asks for so many trials at a time, at least one and at most [`Plan::most_trials`]. Unless set, they suffice for about 8 draws, within 64 MiB.
+    /// Sets the number of trials per request, at least one and at most [`Plan::most_trials`].
+    ///
+    /// The default suffices for about 8 draws, within 64 MiB.
     #[must_use]
     pub fn with_request(self, count: u64) -> Self {
         Self { request: count.clamp(1, self.most), ..self }
     }
 
-    /// Goes on to the next draw, or until no trials are left.
+    /// Continues to the next draw, or until no trials are left.
     ///
     /// # Errors
-    /// [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) if rounding has spoilt the acceptance bound.
+    /// [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) if rounding has made the acceptance bound wrong.
     pub fn step(&mut self) -> Result<Step> {
         self.step_watched(&UNWATCHED)
     }
 
-    /// As [`step`](StreamSampler::step), under a watch, which every proposal and every 64th trial checks. A step that it ends
-    /// is resumed by the next one, with the same draws.
+    /// Does a [`step`](StreamSampler::step) under a watch, which every proposal and every 64th trial checks.
+    ///
+    /// If the watch ends a step, the next step resumes it with the same draws.
     ///
     /// # Errors
-    /// Those of [`step`](StreamSampler::step); [`Error::Ended`](crate::Error::Ended).
+    /// The errors of [`step`](StreamSampler::step); [`Error::Ended`](crate::Error::Ended).
     pub fn step_watched(&mut self, watch: &Watch) -> Result<Step> {
         loop {
             watch.check()?;
@@ -234,11 +240,13 @@ impl StreamSampler {
         }
     }
 
-    /// Takes the trials that were asked for. Their order does not matter: they are sorted by batch, then shuffled by
-    /// the seed of the request.
+    /// Takes the requested trials.
+    ///
+    /// Their order does not matter: they are sorted by batch, then shuffled with the seed of the request.
     ///
     /// # Errors
-    /// [`StreamProblem::NotAsked`], [`StreamProblem::TrialCount`], [`StreamProblem::OtherPlan`]; the request stands.
+    /// [`StreamProblem::NotAsked`], [`StreamProblem::TrialCount`], [`StreamProblem::OtherPlan`]; the request stays
+    /// open.
     pub fn feed(&mut self, trials: Trials) -> Result<()> {
         let Some(request) = self.asked else { return Err(StreamProblem::NotAsked.into()) };
         let is_of_plan = trials.plan() == self.plan
@@ -257,7 +265,7 @@ impl StreamSampler {
         Ok(())
     }
 
-    /// Takes trials in the order given.
+    /// Takes trials in the given order.
     fn accept(&mut self, trials: Trials) {
         #[expect(clippy::cast_possible_truncation, reason = "requests are counted in 32 bits")]
         let count = trials.len() as u32;
@@ -266,11 +274,11 @@ impl StreamSampler {
         (self.trials, self.next, self.asked) = (trials, 0, None);
     }
 
-    /// The next draw, of trials from a source.
+    /// Makes the next draw with trials from a source.
     ///
     /// # Errors
-    /// Those of the source, of [`step`](StreamSampler::step) and of [`feed`](StreamSampler::feed). After an error of the
-    /// source the proposal is kept, and the next call makes the same request.
+    /// The errors of the source, of [`step`](StreamSampler::step) and of [`feed`](StreamSampler::feed). After an
+    /// error of the source, the proposal is kept, and the next call makes the same request.
     pub fn draw(&mut self, source: &mut (impl TrialSource + ?Sized)) -> Result<Draw> {
         loop {
             match self.step()? {
@@ -280,21 +288,21 @@ impl StreamSampler {
         }
     }
 
-    /// So many draws, of trials from a source.
+    /// Makes `count` draws with trials from a source.
     ///
     /// # Errors
-    /// Those of [`draw`](StreamSampler::draw).
+    /// The errors of [`draw`](StreamSampler::draw).
     pub fn draw_many(&mut self, count: usize, source: &mut (impl TrialSource + ?Sized)) -> Result<Vec<Draw>> {
         (0..count).map(|_| self.draw(source)).collect()
     }
 
-    /// Proposals begun so far.
+    /// The number of proposals begun so far.
     #[must_use]
     pub fn proposals(&self) -> u64 {
         self.proposals
     }
 
-    /// Trials used so far.
+    /// The number of trials used so far.
     #[must_use]
     pub fn trials(&self) -> u64 {
         self.used
@@ -317,7 +325,7 @@ impl StreamSampler {
     fn go_on(&mut self, watch: &Watch) -> Result<Progress> {
         let Flight { chosen, remaining, picks, found, tries, row, .. } = &mut self.flight;
         while remaining.columns() > 0 {
-            // Eigenvectors that rounding has spoilt accept nothing.
+            // Eigenvectors that rounding has made inaccurate may accept nothing.
             if *tries == 0 {
                 return Ok(Progress::Rejected);
             }
@@ -331,7 +339,7 @@ impl StreamSampler {
             let (place, whole) = (self.trials.place(trial as usize), self.trials.row(trial as usize));
             row.iter_mut().zip(&*chosen).for_each(|(out, &j)| *out = whole[j]);
             let Some(norm) = remaining.accept(row, &mut self.coins) else { continue };
-            // The residual of a picked row is a rounding error: its probability is zero.
+            // The residual of a row that is already picked is a rounding error: its probability is zero.
             if picks.contains(&place) {
                 continue;
             }
@@ -366,14 +374,14 @@ impl StreamSampler {
     }
 }
 
-/// A random order (Fisher and Yates).
+/// Shuffles uniformly (Fisher–Yates).
 fn shuffle<R: Rng + ?Sized>(order: &mut [u32], rng: &mut R) {
     for last in (1..order.len()).rev() {
         order.swap(last, below(last as u64 + 1, rng));
     }
 }
 
-/// A number below a bound of at most 2³², each as likely as any other within 2⁻³².
+/// A number below a bound of at most 2³²; all numbers are equally likely within 2⁻³².
 fn below<R: Rng + ?Sized>(bound: u64, rng: &mut R) -> usize {
     let product = u128::from(rng.next_u64()) * u128::from(bound);
     #[expect(clippy::cast_possible_truncation, reason = "below the bound")]

@@ -1,4 +1,4 @@
-//! What travels, through serde: as the bytes of `to_bytes`.
+//! Serde support for data sent between processes, as the bytes of `to_bytes`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_bytes::ByteBuf;
@@ -8,7 +8,7 @@ use crate::map::CoreSet;
 
 macro_rules! as_bytes {
     ($($name:ident),*) => {$(
-        /// As the bytes of `to_bytes`.
+        /// Serialised as the bytes of `to_bytes`.
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_bytes(&self.to_bytes())

@@ -20,27 +20,27 @@ use crate::{
     sample::{CountRule, EigenvectorLaw, TiltedProposals},
 };
 
-/// The most trials of a pilot, and operations for their coordinates.
+/// The most trials of a pilot run, and the most operations for their coordinates.
 const PILOT: f64 = 16_384.0;
 const PILOT_OPERATIONS: f64 = 4e9;
-/// Trials of a pilot that are drawn together.
+/// The number of pilot trials that are drawn together.
 const WAVE: u64 = 512;
-/// Draws and proposals of a pilot that tell averages.
+/// The number of pilot draws, or proposals, that suffices to estimate averages.
 const ENOUGH: f64 = 16.0;
 
 impl Plan {
-    /// Sets of any size, as [`Dpp`].
+    /// The plan for sets of any size, as in [`Dpp`].
     ///
     /// # Errors
-    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`Dpp::sampler`].
+    /// [`Error::Empty`](crate::Error::Empty) if there are no rows; the errors of [`Dpp::sampler`].
     pub fn dpp(grams: &Grams) -> Result<Self> {
         Self::dpp_on(grams, Engine::host())
     }
 
-    /// [`dpp`](Plan::dpp) on an engine, which may be under a watch.
+    /// Makes [`dpp`](Plan::dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
-    /// Those of [`dpp`](Plan::dpp) and of the engine.
+    /// The errors of [`dpp`](Plan::dpp) and of the engine.
     pub fn dpp_on(grams: &Grams, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Kept)?;
@@ -49,20 +49,20 @@ impl Plan {
         Self::new(grams, &surrogate, (&dpp.ground, &[0]), proposals, engine)
     }
 
-    /// Sets of k items, as [`KDpp`].
+    /// The plan for sets of k items, as in [`KDpp`].
     ///
     /// # Errors
-    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`KDpp::new`] and [`KDpp::sampler`];
-    /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if k items need rows that are too light to be seen
-    /// beside others.
+    /// [`Error::Empty`](crate::Error::Empty) if there are no rows; the errors of [`KDpp::new`] and [`KDpp::sampler`];
+    /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if k items need rows so light that they are
+    /// lost among the others.
     pub fn k_dpp(grams: &Grams, k: usize) -> Result<Self> {
         Self::k_dpp_on(grams, k, Engine::host())
     }
 
-    /// [`k_dpp`](Plan::k_dpp) on an engine, which may be under a watch.
+    /// Makes [`k_dpp`](Plan::k_dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
-    /// Those of [`k_dpp`](Plan::k_dpp) and of the engine.
+    /// The errors of [`k_dpp`](Plan::k_dpp) and of the engine.
     pub fn k_dpp_on(grams: &Grams, k: usize, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Irrelevant)?;
@@ -73,15 +73,16 @@ impl Plan {
         Self::new(grams, &surrogate, (&dpp.ground, &[0]), Some(proposals), engine)
     }
 
-    /// Sets that meet a quota, made by [`Grams::quota`], as [`PartitionDpp`].
+    /// The plan for sets that meet a quota made by [`Grams::quota`], as in [`PartitionDpp`].
     ///
     /// # Errors
-    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::sampler`],
-    /// among them [`Error::IllConditioned`](crate::Error::IllConditioned) where a second pass in a
-    /// [`Frame`](super::Frame) may help, and under ranges where the rows of one part are a million times longer than those
-    /// of another;
-    /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if the quota needs rows that are too light to be seen
-    /// beside others of their part.
+    /// - [`Error::Empty`](crate::Error::Empty) if there are no rows;
+    /// - [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if the quota needs rows so light that they
+    ///   are lost among the others of their part;
+    /// - the errors of [`PartitionDpp::new`] and [`PartitionDpp::sampler`].
+    ///   [`Error::IllConditioned`](crate::Error::IllConditioned) is possible if a second pass in a
+    ///   [`Frame`](super::Frame) may help and, under ranges, if the rows of one part are a million times longer than
+    ///   the rows of another.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -99,10 +100,10 @@ impl Plan {
         Self::partition_dpp_on(grams, quota, Engine::host())
     }
 
-    /// [`partition_dpp`](Plan::partition_dpp) on an engine, which may be under a watch.
+    /// Makes [`partition_dpp`](Plan::partition_dpp) on an engine, which may be under a watch.
     ///
     /// # Errors
-    /// Those of [`partition_dpp`](Plan::partition_dpp) and of the engine.
+    /// The errors of [`partition_dpp`](Plan::partition_dpp) and of the engine.
     pub fn partition_dpp_on(grams: &Grams, quota: &Quota, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::of_parts(grams, quota)?;
@@ -117,7 +118,7 @@ impl Plan {
         Self::new(grams, &surrogate, (dpp.ground(), &open), proposals, engine)
     }
 
-    /// `open` are the groups of the model that something is chosen from.
+    /// Takes the model's groups from which something is chosen as `open`.
     fn new(
         grams: &Grams,
         surrogate: &Surrogate,
@@ -131,7 +132,7 @@ impl Plan {
         let error = setup.error(&weights)?;
         let rule = proposals.rule.as_ref();
         let is_open = rule.is_some_and(|(rule, _)| rule.counts().exact().is_none());
-        // In the worst case all sets that the Gram matrices' rounding affects are accepted.
+        // In the worst case, all sets affected by the rounding of the Gram matrices are accepted.
         let of_grams = if is_open { error.law / proposals.acceptance_bound } else { error.law };
         let whitener = match grams.basis() {
             Some(frame) => frame.basis(grams.dims())? * &proposals.whitener,
@@ -147,7 +148,7 @@ impl Plan {
             whitener,
             eigenvectors: proposals.eigenvectors.clone(),
             rule: proposals.rule.clone(),
-            // Rounding may bring it above 1, and no plan with such a bound is read.
+            // Rounding may raise it above 1, and `from_bytes` rejects plans with such a bound.
             acceptance_bound: proposals.acceptance_bound.min(1.0),
             law_error: accurate(proposals.law_error + of_grams)?,
             slack: error.slack,
@@ -159,7 +160,7 @@ impl Plan {
         Ok(Self { expected, ..plan })
     }
 
-    /// Only the empty set has a positive probability.
+    /// The plan of a law in which only the empty set has a positive probability.
     fn of_nothing(grams: &Grams) -> Self {
         let part = |(name, sum): (&String, &super::grams::PartSum)| PlanPart {
             name: name.clone(),
@@ -188,16 +189,16 @@ impl Plan {
         Self { fingerprint, ..self }
     }
 
-    /// In bytes, to be sent to where the rows are.
+    /// Serialises to bytes, to be sent to the rows.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         KIND.write(&(self.expected, self.contents()))
     }
 
-    /// From the bytes of [`to_bytes`](Plan::to_bytes).
+    /// Deserialises the bytes of [`to_bytes`](Plan::to_bytes).
     ///
     /// # Errors
-    /// [`Error::Stream`](crate::Error::Stream) for bytes that are truncated, of another version, or of something else.
+    /// [`Error::Stream`](crate::Error::Stream) if the bytes are truncated, of another version, or not a plan.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (expected, contents): (Expected, Contents) = KIND.read(bytes)?;
         let (dims, parts, factors, eigenvectors, columns, rule, numbers) = contents;
@@ -209,7 +210,7 @@ impl Plan {
                 *k <= rank && values.iter().all(|value| (0.0..f64::INFINITY).contains(value))
             }
         };
-        // Before the law is made, which takes rank times k numbers.
+        // Checked before the law is set up, which takes rank times k numbers.
         KIND.check(is_law && rank <= dims && dims.checked_mul(rank) == Some(columns.len()))?;
         KIND.check(columns.iter().chain(&factors).all(|value| value.is_finite()))?;
         let whitener = MatRef::from_column_major_slice(&columns, dims, rank).to_owned();
@@ -232,13 +233,13 @@ impl Plan {
             expected,
             fingerprint: 0,
         };
-        // What draws are made with.
+        // Draws need these probabilities.
         KIND.check(plan.eigenvectors.inclusion_probabilities().is_ok())?;
         Ok(plan.with_fingerprint())
     }
 }
 
-/// The least and the most of every group, of all together, and logarithms of part weights.
+/// The smallest and largest counts of every group, of all groups together, and the logarithms of part weights.
 type Rule = (Vec<usize>, Vec<usize>, [usize; 2], Vec<f64>);
 
 /// The values that [`Plan::contents`] writes.
@@ -254,7 +255,7 @@ fn checked((low, high, ends, log_weights): Rule) -> Result<(CountRule, Vec<f64>)
     Ok((CountRule::new(counts, correction), log_weights))
 }
 
-/// A model in place of the rows, and what its proposals are.
+/// A model in place of the rows, with its proposals.
 pub(super) struct Setup<'s> {
     pub(super) grams: &'s Grams,
     pub(super) surrogate: &'s Surrogate,
@@ -262,29 +263,31 @@ pub(super) struct Setup<'s> {
     pub(super) proposals: &'s TiltedProposals,
 }
 
-/// What the rounding of Gram matrices does.
+/// Errors caused by the rounding of Gram matrices.
 pub(super) struct GramError {
-    /// To the law: total variation.
+    /// The total variation error of the law.
     pub(super) law: f64,
-    /// To the sum of all leverages.
+    /// The error of the sum of all leverages.
     slack: f64,
 }
 
 impl Setup<'_> {
-    /// What rows times 2^−order are multiplied by, for every open group.
+    /// The factor of rows times 2^−order, for every open group.
     pub(super) fn group_weights(&self, ground: &GroundSet) -> Result<Vec<f64>> {
         let weight = |(&group, weight): (&usize, &f64)| Ok(weight * self.surrogate.factor(group, ground)?);
         self.open.iter().zip(&self.proposals.row_weights).map(weight).collect()
     }
 
-    /// An entry of a Gram matrix is off by γ√(G_ii G_jj). With C = Σ y_l G_l, whitened by F, a law that uses eigenvector j
-    /// with probability p_j is off by
+    /// Estimates the errors caused by the rounding of Gram matrices.
+    ///
+    /// An entry of a Gram matrix is off by γ√(G_ii G_jj). With C = Σ y_l G_l, whitened by F, a law that uses
+    /// eigenvector j with probability p_j has an error of
     ///
     /// ```text
     /// √2 γ Σ_j p_j Σ_a F_aj² C_aa
     /// ```
     ///
-    /// and by the probability that directions which only rounding hides are used. In a frame rows lose ε‖a‖ along every
+    /// plus the probability of using directions that only rounding hides. In a frame, rows lose ε‖a‖ along every
     /// direction.
     pub(super) fn error(&self, weights: &[f64]) -> Result<GramError> {
         let TiltedProposals { eigenvectors, whitener, log_scale, .. } = self.proposals;
@@ -335,8 +338,8 @@ impl Setup<'_> {
         Ok(Expected { proposals: most, trials: most * each })
     }
 
-    /// Trials of the rows of the model, and the proposals and draws made of them: the parts of successive picks have the
-    /// same law as with the real rows.
+    /// The number of trials of the rows of the model, and the numbers of proposals and draws made of them. The parts
+    /// of successive picks have the same distribution as with the real rows.
     fn pilot(&self, plan: &Plan, ground: &GroundSet, engine: &Engine) -> Result<(f64, [f64; 2])> {
         let rows = self.surrogate.rows(ground);
         let mut factors = vec![0.0; self.surrogate.sums.len()];
@@ -350,7 +353,7 @@ impl Setup<'_> {
         let most = PILOT.min(PILOT_OPERATIONS / each);
         let mut sampler = StreamSampler::new(plan, 0)?.with_request(WAVE);
         let mut draws = 0.0;
-        // Empty sets take no trials.
+        // Empty sets take no trials, so draws are limited too.
         while draws < PILOT {
             engine.proceed()?;
             match sampler.step()? {

@@ -1,4 +1,4 @@
-//! Where trials come from.
+//! Sources of trials.
 
 use std::collections::BTreeSet;
 
@@ -10,20 +10,22 @@ use crate::{
     parallel::map_ordered,
 };
 
-/// Trials that one thread draws.
+/// The number of trials below which one thread draws all of them.
 const FEW: u64 = 256;
 
-/// A store of batches that is asked for trials, as an application implements it for its own.
+/// A store of batches that supplies trials; applications implement it for their own storage.
 ///
-/// To answer, split the count among the batches ([`Plan::split`]), let each draw its share where its rows are
-/// ([`Plan::trials`] or [`Leverages::trials`], with the seed of the request), and join the answers
-/// ([`Trials::concatenate`]). `examples/own_store.rs` shows one. Every batch needs a number of its own: batches that share
-/// one would use the same random numbers, so their sums and their trials do not merge.
+/// To answer a request, split the count among the batches ([`Plan::split`]). Let each batch draw its share where its
+/// rows are ([`Plan::trials`] or [`Leverages::trials`], with the seed of the request). Then join the answers
+/// ([`Trials::concatenate`]). `examples/own_store.rs` shows such a store.
+///
+/// Every batch needs its own number. Batches that share a number would use the same random numbers, so their sums and
+/// trials are not merged.
 pub trait TrialSource {
-    /// As many trials as are asked for, in any order.
+    /// Returns the requested number of trials, in any order.
     ///
     /// # Errors
-    /// Those of the implementation. The same request comes again if the sampler is asked for the same draw again.
+    /// The errors of the implementation. If the sampler is then asked for the same draw, it repeats the request.
     fn more(&mut self, request: Request) -> Result<Trials>;
 }
 
@@ -33,7 +35,7 @@ impl<S: TrialSource + ?Sized> TrialSource for &mut S {
     }
 }
 
-/// Batches in this process: the three maps and the reduction that an engine would run elsewhere.
+/// Batches in this process: the three maps and the reduction that an engine would otherwise run elsewhere.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -57,7 +59,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// These batches, each with a number of its own: all passes over them refuse numbers that repeat.
+    /// Takes batches with different numbers; every pass over them rejects repeated numbers.
     #[must_use]
     pub fn new(batches: Vec<Batch>, engine: &Engine) -> Self {
         Self { batches, engine: engine.clone() }
@@ -72,7 +74,7 @@ impl Batches {
     /// The merged sums over the rows of all batches.
     ///
     /// # Errors
-    /// [`StreamProblem::RepeatedBatch`]; those of [`Grams::of_batch`] and [`Grams::merge`].
+    /// [`StreamProblem::RepeatedBatch`]; the errors of [`Grams::of_batch`] and [`Grams::merge`].
     pub fn grams(&self) -> Result<Grams> {
         self.merged(|batch| Grams::of_batch(batch, &self.engine))
     }
@@ -82,7 +84,7 @@ impl Batches {
         self.batches.iter().try_fold(Grams::default(), |all, batch| all.merge(of_batch(batch)?))
     }
 
-    /// Batches of one number would draw with the same random numbers.
+    /// Rejects batches with the same number, which would draw with the same random numbers.
     fn check_numbers(&self) -> Result<()> {
         let mut numbers = BTreeSet::new();
         match self.batches.iter().map(Batch::number).find(|&number| !numbers.insert(number)) {
@@ -91,11 +93,14 @@ impl Batches {
         }
     }
 
-    /// A [`Plan`], or [`Marginals`], after a second pass in a frame if its error is above 10⁻⁹ without, or if there is none
-    /// without ([`Grams::wants_frame_after`]). If the second pass fails, too, an error about ranks is that of the first.
+    /// Makes a [`Plan`] or [`Marginals`], with a second pass in a frame if that may help.
+    ///
+    /// There is a second pass if the error of the first result is above 10⁻⁹, or if the first pass fails and a frame
+    /// may help ([`Grams::wants_frame_after`]). If both passes fail and the first error is about ranks, that error is
+    /// returned.
     ///
     /// # Errors
-    /// Those of `make` and of [`grams`](Batches::grams).
+    /// The errors of `make` and of [`grams`](Batches::grams).
     pub fn plan<P: Planned>(&self, make: impl Fn(&Grams) -> Result<P>) -> Result<P> {
         let grams = self.grams()?;
         let first = make(&grams);
@@ -112,7 +117,8 @@ impl Batches {
             (Ok(first), Ok(second)) if second.law_error() < first.law_error() => Ok(second),
             (Ok(first), _) => Ok(first),
             (Err(_), Ok(second)) => Ok(second),
-            // Rank is what the rows lack; the second pass can only say that what it made up for it is noise.
+            // If the first error is about ranks, the rows lack rank. The error of the second pass could only report
+            // that the additional directions are noise.
             (Err(first), Err(second)) => Err(if is_about_rank(&first) { first } else { second }),
         }
     }
@@ -120,10 +126,10 @@ impl Batches {
     /// The source of a plan's trials.
     ///
     /// # Cost
-    /// 8 bytes a row, and a pass over the rows.
+    /// 8 bytes per row, and one pass over the rows.
     ///
     /// # Errors
-    /// [`StreamProblem::RepeatedBatch`]; those of [`Plan::leverages`].
+    /// [`StreamProblem::RepeatedBatch`]; the errors of [`Plan::leverages`].
     pub fn trials<'s>(&'s self, plan: &'s Plan) -> Result<BatchTrials<'s>> {
         self.check_numbers()?;
         let leverages = self.batches.iter().map(|batch| plan.leverages(batch, &self.engine));
@@ -131,7 +137,7 @@ impl Batches {
     }
 }
 
-/// Whether directions that are lost as rounding would explain an error.
+/// Whether directions lost in rounding errors could cause an error.
 pub(super) fn is_about_rank(error: &Error) -> bool {
     matches!(
         error,
@@ -139,12 +145,12 @@ pub(super) fn is_about_rank(error: &Error) -> bool {
     )
 }
 
-/// What is worked out from Gram matrices with an error that a frame may lower.
+/// Results computed from Gram matrices, with an error that a frame may lower.
 pub trait Planned: crate::sealed::Sealed {
-    /// Estimated error of the law.
+    /// The estimated error of the law.
     fn law_error(&self) -> f64;
 
-    /// Whether it is worth a second pass.
+    /// Whether a second pass is worth it.
     fn wants_frame(&self) -> bool;
 }
 
@@ -188,7 +194,7 @@ impl TrialSource for BatchTrials<'_> {
             let at = asked[at];
             self.leverages[at].trials(self.plan, &self.batches[at], counts[at], request.seed)
         };
-        // Other threads cost more than a few trials.
+        // For a few trials, other threads cost more than they save.
         let lists: Result<Vec<Trials>> = if request.count < FEW {
             (0..asked.len()).map(of_batch).collect()
         } else {

@@ -1,30 +1,31 @@
-//! A few rows in place of all: with the same Gram matrices, so with the same generating polynomial.
+//! A few rows that replace all rows: they have the same Gram matrices, so the same generating polynomial.
 //!
 //! ```text
 //! g(y) = det(I + Σ_l y_l G_l),   G_l = R_lᵀ R_l
 //! ```
 //!
-//! Normaliser, tilt, eigenvectors, ranks, the law of part counts, and even that of the parts of successive picks depend on
-//! the rows through the Gram matrices alone. So a model over the rows of R_l, at most n of each part, tells all of them.
+//! The normaliser, the tilt, eigenvectors, ranks, the distribution of part counts, and even the distribution of the
+//! parts of successive picks depend on the rows only through the Gram matrices. So a model over the rows of R_l, at
+//! most n for each part, gives all of them.
 
 use faer::{Mat, MatRef};
 
 use super::{Grams, batch::log_over_power, grams::PartSum, open_rows::OpenRows, plan::PlanPart};
 use crate::{Error, Features, Partition, Quota, Result, error::WeightProblem, linalg, model::GroundSet};
 
-/// Binary orders within which rows are multiplied by their powers of two: their squares stay within f64.
+/// The largest binary order by which rows are multiplied directly: their squares stay within f64.
 const NEAR: i64 = 400;
-/// Weights that differ by more than this many binary orders are not seen together in one Gram matrix.
+/// If weights differ by more than this many binary orders, the smaller are lost in a joint Gram matrix.
 const SPREAD: i64 = 26;
 
-/// The rows of R_l for every group of parts, and what they are to the real ones.
+/// The rows of R_l for every group of parts, and their relation to the real rows.
 #[derive(Debug)]
 pub(super) struct Surrogate {
     pub(super) features: Features,
     pub(super) partition: Partition,
-    /// Of every group.
+    /// The sum of every group.
     pub(super) sums: Vec<GroupSum>,
-    /// Whether some rows are too light to be seen beside others.
+    /// Whether some rows are so light that they are lost among others.
     is_spread: bool,
     magnitude: Magnitude,
 }
@@ -38,18 +39,18 @@ pub(super) struct GroupSum {
     pub(super) rows: u64,
     /// The relative rounding of an entry, in units of √(G_ii G_jj).
     pub(super) rounding: f64,
-    /// What rows of R are multiplied by in the model, besides the weight of the features.
+    /// The factor of the rows of R in the model, in addition to the weight of the features.
     factor: f64,
-    /// ln of the weight of the features as the model was given it.
+    /// ln of the weight of the features when the model is created.
     log_weight: f64,
 }
 
-/// How much of the magnitude of rows a law sees.
+/// Whether a law depends on the magnitude of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Magnitude {
-    /// A factor common to a part changes nothing.
+    /// A factor common to a part does not change the law.
     Irrelevant,
-    /// It does.
+    /// A factor common to a part changes the law.
     Kept,
 }
 
@@ -60,14 +61,15 @@ impl GroupSum {
             gram: sum.gram(dims),
             order: sum.order.unwrap_or(0),
             rows: sum.rows,
-            // Within a run, and from run to run.
+            // Rounding within a run, and from run to run.
             rounding: (32.0 + terms.sqrt()) * f64::EPSILON,
             factor: 1.0,
             log_weight: 0.0,
         }
     }
 
-    /// Rows of R: those of the eigenvectors that are more than rounding, of the matrix with a unit diagonal.
+    /// The rows of R, from the eigenvectors of the matrix scaled to a unit diagonal whose eigenvalues exceed the
+    /// rounding.
     fn rows_of_root(&self) -> Result<Vec<Vec<f64>>> {
         let dims = self.gram.nrows();
         let sizes: Vec<f64> = (0..dims).map(|j| self.gram[(j, j)].max(0.0).sqrt()).collect();
@@ -86,10 +88,10 @@ impl GroupSum {
 }
 
 impl Surrogate {
-    /// One group for every part; the quota says how many rows each needs.
+    /// One group for every part. The quota gives the number of rows that each needs.
     pub(super) fn of_parts(grams: &Grams, quota: &Quota) -> Result<Self> {
         grams.check_not_empty()?;
-        // Of every part the model has few more rows than features.
+        // The model has only a few more rows per part than features.
         let k = quota.total().unwrap_or_else(|| quota.low().iter().sum());
         if k > grams.dims() {
             return Err(Error::SizeAboveRank { k, rank: grams.dims() });
@@ -128,7 +130,7 @@ impl Surrogate {
             let single = sums.len() == 1;
             for sum in &mut sums {
                 if is_near || single {
-                    // Beyond that a single group has every direction, or none.
+                    // Beyond this order, a single group has every direction, or none.
                     sum.factor = power(sum.order.clamp(-NEAR, NEAR));
                 } else {
                     sum.log_weight = -log_over_power(0.0, sum.order);
@@ -138,7 +140,7 @@ impl Surrogate {
         let (mut values, mut part_of, mut logs) = (Vec::new(), Vec::new(), Vec::new());
         for (group, (sum, &most)) in (0_u32..).zip(sums.iter().zip(most)) {
             let mut rows = sum.rows_of_root()?;
-            // Rows of zeros, so that no item is forced, and features are not wider than there are rows.
+            // Add rows of zeros, so that no item is forced and there are at least as many rows as features.
             let last = group as usize + 1 == sums.len();
             let missing = if last { dims.saturating_sub(part_of.len()) } else { 0 };
             rows.resize((rows.len() + 1).max(most + 1).max(missing), vec![0.0; dims]);
@@ -153,7 +155,7 @@ impl Surrogate {
         Ok(Self { features, partition, sums, is_spread, magnitude })
     }
 
-    /// An error of the model, which may be due to weights that no Gram matrix holds together.
+    /// Replaces an error of the model that may be due to weights too far apart for one Gram matrix.
     pub(super) fn explained(&self, error: Error) -> Error {
         match error {
             Error::Infeasible { .. } | Error::SizeAboveRank { .. } if self.is_spread => {
@@ -163,10 +165,11 @@ impl Surrogate {
         }
     }
 
-    /// What real rows, multiplied by 2^−order, are multiplied by to be like rows of the model as it computes with them.
+    /// The factor of real rows, already multiplied by 2^−order, that makes them like rows of the model in its
+    /// computations.
     ///
     /// # Errors
-    /// [`WeightProblem::Spread`] if the model brought weights within a part closer to each other.
+    /// [`WeightProblem::Spread`] if the model narrowed the differences between weights within a part.
     pub(super) fn factor(&self, group: usize, ground: &GroundSet) -> Result<f64> {
         let members = self.partition.members(group);
         // Rows of zeros have no weight.
@@ -180,7 +183,7 @@ impl Surrogate {
         Ok(self.sums[group].factor * first.exp())
     }
 
-    /// The parts, of which those in open groups are chosen from.
+    /// The parts. Items are chosen only from parts in open groups.
     pub(super) fn parts(&self, grams: &Grams, open: &[usize]) -> impl Iterator<Item = PlanPart> {
         grams.sums().enumerate().map(|(part, (name, sum))| {
             let group = if self.sums.len() == 1 { 0 } else { part };
@@ -193,12 +196,13 @@ impl Surrogate {
         })
     }
 
-    /// ln of what the Gram matrix of a group is multiplied by where a law ignores it.
+    /// ln of the factor by which the Gram matrix of a group was scaled, for laws that do not depend on it.
     pub(super) fn log_square(&self, group: usize) -> f64 {
         -2.0 * log_over_power(0.0, self.sums[group].order)
     }
 
-    /// What ln Z lacks because of orders beyond those that the model has: of all items chosen, whose number is certain then.
+    /// The correction of ln Z for orders beyond those in the model. It is a multiple of the number of items chosen,
+    /// which is certain in that case.
     pub(super) fn log_clamped(&self, group: usize, factor: MatRef<'_, f64>) -> f64 {
         let GroupSum { gram, order, .. } = &self.sums[group];
         let beyond = order - order.clamp(&-NEAR, &NEAR);
@@ -210,7 +214,7 @@ impl Surrogate {
         -2.0 * log_over_power(0.0, beyond) * items.round()
     }
 
-    /// The rows of R as the model computes with them.
+    /// The rows of R, as the model uses them in computations.
     pub(super) fn rows<'s>(&'s self, ground: &'s GroundSet) -> OpenRows<'s> {
         let groups = (0..self.partition.parts()).map(|group| (group, 0)).collect();
         OpenRows::new(ground.features(), &self.partition, groups)

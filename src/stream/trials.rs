@@ -1,4 +1,4 @@
-//! Rows drawn in proportion to their leverages, in the coordinates in which draws are made.
+//! Rows drawn in proportion to their leverages, in the coordinates used for draws.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,13 @@ use crate::{
 };
 
 const KIND: Kind = Kind { tag: *b"PDPPTRIA", what: "trials" };
-/// Rows whose coordinates are computed together.
+/// The number of rows whose coordinates are computed together.
 const CHUNK: usize = 256;
-/// How far the length of a row's coordinates may be from 1: always, and in units of the rounding of one product.
+/// The allowed deviation of the length of a row's coordinates from 1: absolute, and in units of the rounding of one
+/// product.
 const UNIT: [f64; 2] = [1e-9, 32.0];
 
-/// Where an item is: its batch, its row in the batch, and its part.
+/// The location of an item: its batch, its row in the batch, and its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Place {
@@ -36,11 +37,11 @@ pub struct Place {
 pub(super) struct Coordinates<'p> {
     /// F, n×r.
     pub(super) whitener: MatRef<'p, f64>,
-    /// What rows of every part are multiplied by.
+    /// The factor of the rows of every part.
     pub(super) factors: &'p [f64],
 }
 
-/// Independent draws of rows with probability in proportion to their leverages, each with its place.
+/// Independent draws of rows with probability in proportion to their leverages, with the place of each row.
 ///
 /// A row is given by its r coordinates in the plan's eigenvectors, as a unit vector:
 ///
@@ -48,10 +49,10 @@ pub(super) struct Coordinates<'p> {
 /// x_i = Fᵀ b_i / √h_i,   b_i = √y_l a_i,   h_i = ‖Fᵀ b_i‖²
 /// ```
 ///
-/// That is all that a draw needs, and r is at most n.
+/// A draw needs nothing else, and r is at most n.
 ///
 /// # Shapes
-/// 8r + 16 bytes a trial. The columns are plain slices, in the order of trials.
+/// 8r + 16 bytes per trial. The columns are plain slices, in the order of trials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trials {
     plan: u64,
@@ -68,10 +69,10 @@ impl Trials {
         Self { plan, rank, batches, rows, parts, coordinates }
     }
 
-    /// Of rows by group, with their places and leverages.
+    /// The trials of these rows, given by group with their places and leverages.
     ///
     /// # Errors
-    /// [`StreamProblem::ChangedRows`] for rows of other leverages.
+    /// [`StreamProblem::ChangedRows`] if a row has another leverage.
     pub(super) fn of_rows(
         plan: u64,
         open: &OpenRows<'_>,
@@ -89,7 +90,7 @@ impl Trials {
                 out.extend((0..whitener.ncols()).map(|j| unit * dot(column(whitener, j), &row)));
                 let own = &out[out.len() - whitener.ncols()..];
                 let allowed = UNIT[0].max(rounding * unit * unit * dot(&row, &row));
-                // False for NaN. Subnormal leverages have too few digits to tell.
+                // False for NaN. Subnormal leverages have too few digits for this check.
                 let is_unit = (dot(own, own) - 1.0).abs() <= allowed;
                 if !is_unit && leverage.is_normal() {
                     return Err(StreamProblem::ChangedRows { number: place.batch });
@@ -109,12 +110,12 @@ impl Trials {
         })
     }
 
-    /// The trials of several batches as one list, in any order: a [`StreamSampler`](super::StreamSampler) puts them into a
-    /// random one.
+    /// Joins the trials of several batches in any order: a [`StreamSampler`](super::StreamSampler) shuffles them.
     ///
     /// # Errors
-    /// [`StreamProblem::OtherPlan`] for trials of different plans; [`StreamProblem::RepeatedBatch`] for two lists of one
-    /// batch, or of two batches of one number; [`Error::Empty`](crate::Error::Empty) without any list.
+    /// [`StreamProblem::OtherPlan`] if the trials are of different plans; [`StreamProblem::RepeatedBatch`] if two
+    /// lists are of the same batch, or of two batches with the same number; [`Error::Empty`](crate::Error::Empty) if
+    /// there are no lists.
     pub fn concatenate(lists: impl IntoIterator<Item = Self>) -> Result<Self> {
         let mut lists = lists.into_iter();
         let Some(mut all) = lists.next() else {
@@ -144,7 +145,7 @@ impl Trials {
         self.batches.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no trials.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.batches.is_empty()
@@ -197,17 +198,17 @@ impl Trials {
         self.plan
     }
 
-    /// In bytes, to be sent to another process.
+    /// Serialises to bytes, to be sent to another process.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let Self { plan, rank, batches, rows, parts, coordinates } = self;
         KIND.write(&(plan, rank, batches, rows, parts, coordinates))
     }
 
-    /// From the bytes of [`to_bytes`](Trials::to_bytes).
+    /// Deserialises the bytes of [`to_bytes`](Trials::to_bytes).
     ///
     /// # Errors
-    /// [`Error::Stream`](crate::Error::Stream) for bytes that are truncated, of another version, or of something else.
+    /// [`Error::Stream`](crate::Error::Stream) if the bytes are truncated, of another version, or not trials.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (plan, rank, batches, rows, parts, coordinates) = KIND.read(bytes)?;
         let trials = Self { plan, rank, batches, rows, parts, coordinates };

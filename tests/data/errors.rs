@@ -273,7 +273,8 @@ fn a_subset_holds_items_that_exist_once() {
 
 #[test]
 fn features_that_f64_cannot_resolve_are_refused() {
-    // One row 3e14 times the others, every dimension is needed, and exact arithmetic would take too long.
+    // One row is 3e14 times longer than the others, every dimension is needed, and exact arithmetic would take too
+    // long.
     let mut values = normals(20_000 * 64, 3);
     values[..64].iter_mut().for_each(|x| *x *= 3e14);
     let features = Features::from_rows(20_000, 64, values).unwrap();
@@ -283,7 +284,7 @@ fn features_that_f64_cannot_resolve_are_refused() {
         Error::IllConditioned { deviation, tolerance } if deviation > tolerance,
         ["badly conditioned", "1e-4 is tolerated"]
     );
-    // The same rows at one scale are far within what f64 resolves, and say so.
+    // The same rows at one scale are far within the resolution of f64, and the error says so.
     let features = Features::from_rows(40, 8, normals(40 * 8, 3)).unwrap();
     let k_dpp = KDpp::new(&features, 8).unwrap();
     assert!(k_dpp.sampler(Method::Auto, &partition_dpp::Engine::cpu()).unwrap().law_error() < 1e-11);

@@ -1,4 +1,4 @@
-//! Items with several labels: copies, parts and rows by hand; the laws over copies against enumeration.
+//! Items with several labels: copies, parts and rows by hand, and the laws over copies against enumeration.
 
 #![allow(clippy::float_cmp, reason = "rows are copied bit by bit")]
 
@@ -18,11 +18,11 @@ use partition_dpp::{
 const DRAWS: u64 = 10_000;
 const DIMS: usize = 4;
 
-/// Seven images in the fashion of the paper's second task; one of them shows nothing.
+/// Seven images as in the paper's second task; one of them shows nothing.
 const LABELS: [&[&str]; 7] =
     [&["sky", "sun"], &["tree"], &["tree", "sun", "sky"], &[], &["sun"], &["tree", "sky"], &["sky"]];
 
-/// By hand, from LABELS: copies by item, then by label.
+/// The item of every copy, by item and then by label, written by hand from LABELS.
 const ITEM_OF: [usize; 10] = [0, 0, 1, 2, 2, 2, 4, 5, 5, 6];
 const PART_OF: [usize; 10] = [0, 1, 2, 0, 1, 2, 1, 0, 2, 0];
 
@@ -111,7 +111,7 @@ fn the_law_over_copies_is_the_enumerated_one() {
     }
 }
 
-/// The law of the items: that of the copies, with labels forgotten.
+/// Returns the law of the items: the law of the copies without their labels.
 fn of_items(law: &Law) -> Law {
     let mut of_items = Law::new();
     for (set, p) in law {
@@ -121,7 +121,7 @@ fn of_items(law: &Law) -> Law {
     of_items
 }
 
-/// Every set of items, the impossible ones too.
+/// Checks every set of items, including impossible ones.
 fn check_items(law: &Law, inference: &Inference) {
     let copies = LabelCopies::from_labels(&LABELS).unwrap();
     let law = of_items(law);
@@ -145,7 +145,7 @@ fn check_items(law: &Law, inference: &Inference) {
 #[test]
 fn probabilities_of_items_are_those_of_their_copies() {
     let Images { copies, features, oracle } = images();
-    // Among them one that takes all of tree.
+    // One of the quotas takes all of tree.
     for counts in [[1, 1, 1], [2, 1, 0], [1, 0, 3], [1, 1, 2]] {
         let (law, _) = oracle.partition_dpp(&PART_OF, &counts);
         let quota = Quota::new(copies.partition(), counts).unwrap();
@@ -234,7 +234,7 @@ fn what_cannot_be_copied_is_refused() {
     assert_error!(LabelCopies::from_labels(&nobody), Error::Empty { .. }, ["labels"]);
     assert_error!(LabelCopies::from_labels(&nobody[..0]), Error::Empty { .. }, ["labels"]);
     let copies = LabelCopies::from_labels(&LABELS).unwrap();
-    // As many as there are copies.
+    // One row per copy.
     let features = Features::from_rows(10, 1, vec![1.0; 10]).unwrap();
     assert_error!(copies.features(&features), Error::LabelCount { items: 10, labels: 7 }, ["7", "10"]);
     let dpp = KDpp::new(&features, 1).unwrap();

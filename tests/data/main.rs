@@ -1,6 +1,6 @@
 //! Input: features, partitions, quotas and labels, from memory and from files.
 //!
-//! `known-answers.json` and `hard-cases` beside this file are read by other tests, too.
+//! `known-answers.json` and `hard-cases` in this folder are also read by other tests.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! .npy files: every element type read to the last bit, every broken file refused.
+//! .npy files: every element type is read to the last bit, and every broken file is refused.
 
 #![allow(clippy::float_cmp, reason = "what is read is what was written")]
 
@@ -10,7 +10,7 @@ use oracles::{
 };
 use partition_dpp::{Error, Features, data::NpyArray, error::NpyProblem};
 
-/// The values of a 2×3 file.
+/// Returns the values of a 2×3 file.
 fn read(bytes: &[u8]) -> Vec<f64> {
     let file = file(bytes);
     let features = Features::open_npy(file.path()).unwrap();
@@ -18,7 +18,7 @@ fn read(bytes: &[u8]) -> Vec<f64> {
     [features.row(0), features.row(1)].concat()
 }
 
-/// The problem of a file, whose name the message must contain.
+/// Returns the problem of a file, whose name the message must contain.
 fn problem(bytes: &[u8]) -> (NpyProblem, String) {
     let file = file(bytes);
     match Features::open_npy(file.path()) {
@@ -295,7 +295,7 @@ fn a_value_that_is_not_finite_is_found_in_a_file() {
 
 #[test]
 fn a_size_whose_product_overflows_is_refused() {
-    // 2⁶³·2 is 0 in 64 bits.
+    // 2⁶³·2 overflows to 0 in 64 bits.
     for (descr, fortran) in [("<f8", false), ("|i1", false), ("<f8", true), ("|i1", true)] {
         let file = file(&npy(descr, fortran, &[1 << 63, 2], &f64s(&SMALL)));
         let refused = std::panic::catch_unwind(|| Features::open_npy(file.path()).is_err());

@@ -1,11 +1,11 @@
-//! .npy headers that would take hours to read, and sentences that would fill pages.
+//! .npy headers that would take hours to read, and error sentences that would fill pages.
 
 use std::{sync::mpsc, thread, time::Duration};
 
 use oracles::npy::{file, npy, with_header};
 use partition_dpp::{Error, Features, error::NpyProblem};
 
-/// What reading ends with; reading what the headers promise would take days.
+/// Returns the error of reading a file. Reading what its header promises would take days.
 fn read(bytes: &[u8]) -> Error {
     let file = file(bytes);
     let path = file.path().to_owned();
@@ -27,7 +27,7 @@ fn rows_without_columns_are_not_counted() {
 
 #[test]
 fn sizes_whose_product_is_no_number_are_refused() {
-    // Their products are taken in both orders where overflow is checked: in this test by the profile `dev`.
+    // If overflow is checked (the profile `dev` in this test), the products are taken in both orders.
     for shape in [&[1 << 62, 4][..], &[u64::MAX, u64::MAX], &[0, 1 << 63, 4], &[1 << 63, 4, 0]] {
         for fortran in [false, true] {
             let error = read(&npy("|u1", fortran, shape, &[]));
@@ -37,7 +37,7 @@ fn sizes_whose_product_is_no_number_are_refused() {
             );
         }
     }
-    // Keys may be spelt in other ways, and come twice.
+    // Keys may be spelled differently, or appear twice.
     for key in [r"'\x73hape'", r"'shape': (1, 1), 'shape'", r"u'shape'"] {
         let header = format!("{{'descr': '|u1', 'fortran_order': False, {key}: (4294967296, 4294967296)}}\n");
         let error = read(&with_header(&header, &[0]));

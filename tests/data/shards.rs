@@ -1,4 +1,4 @@
-//! Several matrices as one ground set: the same bits as one matrix of all rows; and half precision in place.
+//! Several matrices as one ground set, with the same bits as one matrix of all rows; and half precision in place.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use partition_dpp::{
 
 const ITEMS: usize = 3_000;
 const DIMS: usize = 12;
-/// Where shards end.
+/// The ends of the shards.
 const CUTS: [usize; 4] = [1, 1_024, 2_999, ITEMS];
 
-/// Values that half precision holds.
+/// Returns values that half precision holds exactly.
 fn values() -> Vec<f16> {
     normals(ITEMS * DIMS, 5).into_iter().map(f16::from_f64).collect()
 }
@@ -27,7 +27,7 @@ fn in_single(values: &[f16]) -> Vec<f32> {
     values.iter().map(|value| value.to_f32()).collect()
 }
 
-/// Owned, shared and memory-mapped shards of the rows.
+/// Returns owned, shared and memory-mapped shards of the rows.
 fn sharded(values: &[f32]) -> Features {
     let shard = |(at, &end): (usize, &usize)| {
         let start = if at == 0 { 0 } else { CUTS[at - 1] };
@@ -37,19 +37,19 @@ fn sharded(values: &[f32]) -> Features {
             1 => Features::from_rows(rows, DIMS, Arc::<[f32]>::from(own)).unwrap(),
             _ => {
                 let bytes: Vec<u8> = own.iter().flat_map(|value| value.to_le_bytes()).collect();
-                // Mapped: the file may lose its name.
+                // The shard is mapped, so the file may be deleted.
                 Features::open_npy(file(&npy("<f4", false, &[rows as u64, DIMS as u64], &bytes)).path())
                     .unwrap()
             }
         }
     };
     let shards: Vec<Features> = CUTS.iter().enumerate().map(shard).collect();
-    // Shards of shards are shards.
+    // Shards can be concatenated again.
     let front = Features::concatenate(&shards[..2]).unwrap();
     Features::concatenate(&[front, shards[2].clone(), shards[3].clone()]).unwrap()
 }
 
-/// Everything that two feature matrices give alike, as text.
+/// Returns all results that must agree between two feature matrices, as text.
 fn everything(features: &Features) -> Vec<String> {
     let labels: Vec<usize> = (0..ITEMS).map(|item| item * 7 % 3).collect();
     let partition = Partition::from_labels(&labels).unwrap();
@@ -79,7 +79,7 @@ fn shards_give_the_bits_of_one_matrix() {
     assert_eq!((sharded.items(), sharded.dims()), (ITEMS, DIMS));
     assert!((0..ITEMS).all(|item| sharded.row(item) == whole.row(item)));
     assert_eq!(everything(&sharded), everything(&whole));
-    // The comparison sees one value.
+    // The comparison notices a single value.
     let mut other = values.clone();
     other[2_998 * DIMS] += 1.0;
     assert_ne!(everything(&self::sharded(&other)), everything(&whole));

@@ -20,7 +20,7 @@ const DIMS: [usize; 9] = [1, 2, 3, 15, 16, 17, 33, 64, 65];
 /// LAPACK's threshold for ‖residual‖ / (dim·‖A‖·ε).
 const THRESHOLD: f64 = 30.0;
 
-/// Candidates' rows: random, but every fourth is zero, and the second is huge and the third tiny.
+/// Returns random candidate rows. Every fourth is zero, the second is huge, and the third is tiny.
 fn candidate_rows(count: usize, dim: usize) -> Vec<f64> {
     let mut rows = normals(count * dim, 5 + dim as u64);
     for (i, row) in rows.chunks_exact_mut(dim).enumerate() {
@@ -30,7 +30,7 @@ fn candidate_rows(count: usize, dim: usize) -> Vec<f64> {
     rows
 }
 
-/// Worst residual ratio of the sums of `found`; zero rows have sum zero.
+/// Returns the worst residual ratio of the sums of `found`; zero rows have sum zero.
 fn sum_ratio(
     shares: &[DMatrix<f64>],
     phases: &[c64],
@@ -72,7 +72,7 @@ fn candidate_sums(
     Engine::cpu().candidate_determinants(&CandidateGrid { grid, coefficients, rows }).unwrap()
 }
 
-/// One coefficient per node; the node θ = 0, whose determinant is 1, has none: it would drown the others.
+/// Returns one coefficient per node. The node θ = 0 gets 0, since its determinant of 1 would drown out the others.
 fn coefficients() -> Vec<c64> {
     let of_node =
         |(node, x): (usize, &f64)| if node == 0 { c64::new(0.0, 0.0) } else { c64::new(*x, 1.0 - x) };
@@ -102,14 +102,14 @@ fn no_candidates_and_zero_rows_take_no_determinants() {
     assert_eq!(candidate_sums(&shares, &phases, &coefficients(), &[]), none);
     let zero = CandidateSums { sums: vec![0.0; 4], determinants: 0 };
     assert_eq!(candidate_sums(&shares, &phases, &coefficients(), &[0.0; 12]), zero);
-    // No nodes: a sum of nothing.
+    // Without nodes, the sum is empty.
     let empty = CandidateSums { sums: vec![0.0; 2], determinants: 0 };
     assert_eq!(candidate_sums(&shares, &[], &[], &[1.0; 6]), empty);
 }
 
 #[test]
 fn a_node_where_the_determinant_is_zero_adds_nothing() {
-    // Beside either candidate, P = I − 2N keeps the eigenvalue 0 of the first axis.
+    // For either candidate, P = I − 2N keeps the eigenvalue 0 of the first axis.
     let share = DMatrix::from_row_slice(3, 3, &[0.5, 0.0, 0.0, 0.0, 0.25, 0.0, 0.0, 0.0, 0.0]);
     let rows = [0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
     let phases = [c64::new(1.0, 0.0), c64::new(-1.0, 0.0)];
@@ -134,7 +134,7 @@ fn planted_faults_are_found() {
             let found = candidate_sums(shares, phases, &coefficients(), rows);
             sum_ratio(&honest, &grid::phases(2), &coefficients(), &candidate_rows(4, dim), &found.sums)
         };
-        // In one dimension nothing is left beside a candidate: every determinant is 1.
+        // In one dimension, a candidate leaves nothing: every determinant is 1.
         let mut worst = vec![ratio(&honest, &phases, &rows)];
         if dim > 1 {
             let mut conjugated = phases.clone();
@@ -153,7 +153,7 @@ fn planted_faults_are_found() {
     }
 }
 
-/// Worst residual ratios of rows with a direction projected out, and of their squared norms.
+/// Returns the worst residual ratios of rows with a direction projected out, and of their squared norms.
 fn projection_ratios(before: &[f64], direction: &[f64], after: &[f64], norms: &[f64]) -> (f64, f64) {
     let dim = direction.len();
     assert_eq!((after.len(), norms.len()), (before.len(), before.len() / dim));
@@ -187,7 +187,7 @@ fn unit_vector(dim: usize) -> Vec<f64> {
     direction.iter().map(|x| x / norm).collect()
 }
 
-/// The rows without the direction, and their squared norms.
+/// Returns the rows without the direction, and their squared norms.
 fn project(rows: &[f64], direction: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let mut after = rows.to_vec();
     let norms = Engine::cpu().project_rows(&mut after, direction).unwrap();

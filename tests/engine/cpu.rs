@@ -22,7 +22,7 @@ struct Zoo {
 }
 
 impl Zoo {
-    /// `parts` interleaved groups; the last one is empty, and every seventh row is in no group.
+    /// Makes `parts` interleaved groups. The last one is empty, and every seventh row is in no group.
     fn interleaved(items: usize, dims: usize, parts: usize) -> Self {
         let member = |l: usize| {
             (0..items as u32).filter(move |&i| i % 7 != 3 && i as usize % (parts - 1) == l && l + 1 < parts)
@@ -54,13 +54,13 @@ impl Zoo {
         RowMap { weights: &self.weights, factor: self.factors[0].as_ref() }
     }
 
-    /// s·a_i.
+    /// Returns s·a_i.
     fn row(&self, item: u32, scale: f64) -> Vec<f64> {
         self.features.row(item as usize).iter().map(|x| x * scale).collect()
     }
 }
 
-/// w Fᵀ row.
+/// Returns w Fᵀ row.
 fn image(row: &[f64], factor: MatRef<'_, f64>, weight: f64) -> Vec<f64> {
     (0..factor.ncols())
         .map(|j| weight * row.iter().enumerate().map(|(i, x)| x * factor[(i, j)]).sum::<f64>())
@@ -79,8 +79,9 @@ fn gram(rows: impl Iterator<Item = Vec<f64>>, size: usize) -> Mat<f64> {
     gram
 }
 
-/// ‖found − expected‖ / (dim·‖magnitude‖·ε), where the magnitude is that of the sums of absolute
-/// values from which both were made.
+/// Returns ‖found − expected‖ / (dim·‖magnitude‖·ε), where `magnitude` holds the sums of absolute values from which
+/// both
+/// were made.
 fn residual_ratio(found: &[f64], expected: &[f64], magnitude: f64, dim: usize) -> f64 {
     assert_eq!(found.len(), expected.len());
     assert!(found.iter().all(|x| x.is_finite()), "a value is not finite");
@@ -92,7 +93,7 @@ fn flat(matrix: &Mat<f64>) -> Vec<f64> {
     (0..matrix.ncols()).flat_map(|j| (0..matrix.nrows()).map(move |i| matrix[(i, j)])).collect()
 }
 
-/// Residual ratio of every group's Gram matrix; with a map, of its image.
+/// Returns the residual ratio of every group's Gram matrix, or of its image if there is a map.
 fn gram_ratios(zoo: &Zoo, found: &[Mat<f64>], map: Option<&RowMap<'_>>) -> Vec<f64> {
     let rows = zoo.rows();
     let dims = zoo.features.dims();
@@ -106,14 +107,14 @@ fn gram_ratios(zoo: &Zoo, found: &[Mat<f64>], map: Option<&RowMap<'_>>) -> Vec<f
             });
             let expected = gram(scaled, size);
             let trace: f64 = (0..size).map(|i| expected[(i, i)]).sum();
-            // Rounding of the images counts too: |F|ᵀ|a| is up to √n times |Fᵀa|.
+            // The images are rounded, too: |F|ᵀ|a| is up to √n times |Fᵀa|.
             let magnitude = trace * if map.is_some() { (dims as f64).sqrt() } else { 1.0 };
             residual_ratio(&flat(&found[l]), &flat(&expected), magnitude, dims)
         })
         .collect()
 }
 
-/// Residual ratios of ‖F_lᵀ s_l a_i‖², over all rows.
+/// Returns the residual ratio of ‖F_lᵀ s_l a_i‖², over all rows.
 fn form_ratio(zoo: &Zoo, found: &[f64]) -> f64 {
     let rows = zoo.rows();
     let mut expected = Vec::new();
@@ -127,7 +128,7 @@ fn form_ratio(zoo: &Zoo, found: &[f64]) -> f64 {
     residual_ratio(found, &expected, largest, zoo.features.dims())
 }
 
-/// Residual ratio of w_l Fᵀ s_l a_i, over all rows.
+/// Returns the residual ratio of w_l Fᵀ s_l a_i, over all rows.
 fn whiten_ratio(zoo: &Zoo, found: &[f64]) -> f64 {
     let rows = zoo.rows();
     let map = zoo.map();
@@ -142,7 +143,7 @@ fn whiten_ratio(zoo: &Zoo, found: &[f64]) -> f64 {
     residual_ratio(found, &expected, largest, zoo.features.dims())
 }
 
-/// All verbs on one zoo, with the worst residual ratio of each.
+/// Checks all verbs on one zoo, with the worst residual ratio of each.
 fn check(zoo: &Zoo, what: &str) {
     let rows = zoo.rows();
     let grams = Engine::cpu().part_grams(&rows, None).unwrap();
@@ -176,7 +177,7 @@ fn groups_of_exactly_a_block_meet_the_naive_loops() {
     }
 }
 
-/// 1 040 bytes a row: 32 MiB, a window, are 32 263 rows.
+/// With 1 040 bytes per row, a window of 32 MiB holds 32 263 rows.
 #[test]
 fn windows_of_a_large_matrix_meet_the_naive_loops() {
     let (items, dims) = (33_000, 130);
@@ -192,7 +193,7 @@ fn windows_of_a_large_matrix_meet_the_naive_loops() {
     let largest = norms.iter().copied().fold(0.0, f64::max);
     let ratio = residual_ratio(&Cpu.row_norms(&rows).unwrap(), &norms, largest, dims);
     assert!(ratio < THRESHOLD, "row_norms: {ratio}");
-    // A direction of zeros changes no gain: the largest of every group is the one of the norms.
+    // A direction of zeros changes no gain: the largest of every group has the largest norm.
     let mut table = Cpu.gain_table(&rows, &norms).unwrap();
     let tops = table.update(Some(&vec![0.0; dims])).unwrap();
     let mut left = &norms[..];
@@ -311,7 +312,7 @@ fn parts_of_extreme_magnitude_meet_the_naive_loops() {
 #[test]
 fn a_planted_fault_is_found() {
     let zoo = Zoo::interleaved(8193, 17, 3);
-    // One row changed by 1e-6.
+    // Change one row by 1e-6.
     let mut values: Vec<f64> = (0..8193).flat_map(|item| zoo.features.row(item)).collect();
     values[8192 * 17 + 4] += 1e-6;
     let faulty = Zoo { features: Features::from_rows(8193, 17, values).unwrap(), ..zoo };

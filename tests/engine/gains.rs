@@ -21,7 +21,7 @@ fn unit_vector(dim: usize) -> Vec<f64> {
     direction.iter().map(|x| x / norm).collect()
 }
 
-/// `parts` interleaved groups; the last one is empty, and every seventh row is in no group.
+/// Makes `parts` interleaved groups. The last one is empty, and every seventh row is in no group.
 fn interleaved(items: usize, parts: usize) -> Vec<Vec<u32>> {
     let member = |l: usize| {
         (0..items as u32).filter(move |&i| i % 7 != 3 && i as usize % (parts - 1) == l && l + 1 < parts)
@@ -33,7 +33,7 @@ fn listed(groups: &[Vec<u32>]) -> Vec<Items<'_>> {
     groups.iter().map(|items| Items::Listed(items)).collect()
 }
 
-/// s·a_i of every row, group after group.
+/// Returns s·a_i of every row, group after group.
 fn scaled_rows(rows: &Rows<'_>) -> Vec<Vec<f64>> {
     let of_group = |group: &Group<'_>| -> Vec<Vec<f64>> {
         let row = |at| rows.features().row(group.items.at(at)).iter().map(|x| x * group.scale).collect();
@@ -42,7 +42,7 @@ fn scaled_rows(rows: &Rows<'_>) -> Vec<Vec<f64>> {
     rows.groups().iter().flat_map(of_group).collect()
 }
 
-/// Worst |found − ‖s a_i‖²| / (dim·ε·‖s a_i‖²).
+/// Returns the worst |found − ‖s a_i‖²| / (dim·ε·‖s a_i‖²).
 fn norm_ratio(rows: &Rows<'_>, found: &[f64]) -> f64 {
     let expected = scaled_rows(rows);
     assert_eq!(found.len(), expected.len());
@@ -53,7 +53,7 @@ fn norm_ratio(rows: &Rows<'_>, found: &[f64]) -> f64 {
     expected.iter().zip(found).map(ratio).fold(0.0, f64::max)
 }
 
-/// Worst |found − (d − c²)| / (dim·ε·(|d| + ‖s a_i‖²)).
+/// Returns the worst |found − (d − c²)| / (dim·ε·(|d| + ‖s a_i‖²)).
 fn gain_ratio(rows: &Rows<'_>, direction: &[f64], before: &[f64], found: &[f64]) -> f64 {
     let expected = scaled_rows(rows);
     assert_eq!(found.len(), expected.len());
@@ -73,7 +73,7 @@ fn relative(found: f64, expected: f64, magnitude: f64, dims: usize) -> f64 {
     (found - expected).abs() / (dims as f64 * f64::EPSILON * magnitude)
 }
 
-/// The largest of every group, the first of equals.
+/// Returns the largest gain of every group, the first of equal ones.
 fn naive_tops(rows: &Rows<'_>, gains: &[f64]) -> Vec<Option<Top>> {
     let mut start = 0;
     let of_group = |group: &Group<'_>| {
@@ -86,7 +86,7 @@ fn naive_tops(rows: &Rows<'_>, gains: &[f64]) -> Vec<Option<Top>> {
     rows.groups().iter().map(of_group).collect()
 }
 
-/// Gains to start from: some rows are out.
+/// Returns gains to start from, with some rows removed.
 fn some_gains(rows: &Rows<'_>) -> Vec<f64> {
     let mut gains = Engine::cpu().row_norms(rows).unwrap();
     gains.iter_mut().skip(5).step_by(11).for_each(|gain| *gain = f64::NEG_INFINITY);
@@ -140,7 +140,7 @@ fn parts_of_extreme_magnitude_meet_the_naive_loops() {
     assert_eq!(tops[2].map(|top| (top.position, top.gain)), Some((0, 0.0)), "zero rows tie");
 }
 
-/// Norms, gains and tops of two groups, as bits.
+/// Returns norms, gains and tops of two groups as bits.
 fn bits<T: Scalar>(items: usize, dims: usize, values: impl Into<Storage<T>>) -> Vec<u64> {
     let features = Features::from_rows(items, dims, values).unwrap();
     let groups = interleaved(items, 3);
@@ -202,7 +202,7 @@ fn planted_faults_are_found() {
     let (after, tops) = update(&rows, &direction, &before);
     let faulty = |found: &[f64]| gain_ratio(&rows, &direction, &before, found) > 1e3 * THRESHOLD;
     assert!(!faulty(&after));
-    // A sign, a shift by one row, a buffer of zeros, the last value of a row left out.
+    // Faults: a sign, a shift by one row, a buffer of zeros, and the last value of a row left out.
     let sums: Vec<f64> = before.iter().zip(&after).map(|(b, a)| b + (b - a)).collect();
     let shifted: Vec<f64> = after[1..].iter().chain(&after[..1]).copied().collect();
     let short: Vec<f64> = [&direction[..dims - 1], &[0.0]].concat();
@@ -210,7 +210,7 @@ fn planted_faults_are_found() {
         assert!(faulty(&found));
     }
     assert!(norm_ratio(&rows, &shifted) > 1e3 * THRESHOLD);
-    // Another top than the first of equals.
+    // Fault: a top other than the first of equal ones.
     let mut tied = after.clone();
     tied[tops[0].unwrap().position + 1] = tops[0].unwrap().gain;
     let later = Some(Top { position: tops[0].unwrap().position + 1, ..tops[0].unwrap() });

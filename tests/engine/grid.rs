@@ -1,5 +1,6 @@
-//! `grid_determinants` against naive loops: at sizes around the edges of blocks, at nodes where P is singular,
-//! and where determinants underflow.
+//! `grid_determinants` against naive loops: at sizes around the edges of blocks, at nodes where P is singular, and
+//! for
+//! determinants that underflow.
 
 use std::f64::consts::PI;
 
@@ -23,7 +24,7 @@ const DIMS: [usize; 9] = [1, 2, 3, 15, 16, 17, 33, 64, 65];
 /// LAPACK's threshold for ‖residual‖ / (dim·‖A‖·ε).
 const THRESHOLD: f64 = 30.0;
 
-/// Worst residual ratios over the nodes: of determinants, relative to themselves, and of inverses.
+/// Returns the worst residual ratios over the nodes: of determinants, relative to themselves, and of inverses.
 fn grid_ratios(shares: &[DMatrix<f64>], phases: &[c64], found: &[GridPoint]) -> (f64, f64) {
     let nodes = phases.chunks_exact(shares.len());
     assert_eq!(found.len(), nodes.len());
@@ -87,7 +88,7 @@ fn diagonal(values: &[f64]) -> DMatrix<f64> {
     DMatrix::from_fn(values.len(), values.len(), |i, j| if i == j { values[i] } else { 0.0 })
 }
 
-/// Shares of one part at z = −1, where P = I − 2N has zero eigenvalues, and the adjugates of P.
+/// Returns shares of one part at z = −1, where P = I − 2N has zero eigenvalues, and the adjugates of P.
 fn singular() -> Vec<(String, DMatrix<f64>, DMatrix<f64>)> {
     let by_hand: [(&[f64], &[f64]); 7] = [
         (&[0.5], &[1.0]),
@@ -113,7 +114,7 @@ fn singular() -> Vec<(String, DMatrix<f64>, DMatrix<f64>)> {
     cases
 }
 
-/// −1, and what e^{iπ} comes to.
+/// Returns −1, and the computed e^{iπ}.
 fn around_minus_one() -> [c64; 2] {
     [c64::new(-1.0, 0.0), c64::new(PI.cos(), PI.sin())]
 }
@@ -200,7 +201,7 @@ fn planted_faults_are_found() {
         let ratios = |shares: &[DMatrix<f64>], phases: &[c64]| {
             grid_ratios(&honest, &grid::phases(2), &points(shares, phases, GridRequest::Inverses))
         };
-        // One phase conjugated; two parts' phases swapped; one entry off by 1e-9.
+        // Faults: one phase conjugated, the phases of two parts swapped, and one entry off by 1e-9.
         let mut conjugated = phases.clone();
         conjugated[2] = conjugated[2].conj();
         let mut swapped = phases.clone();

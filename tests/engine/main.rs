@@ -1,4 +1,4 @@
-//! Engines: every verb of the CPU against naive loops, and engines made of others.
+//! Engines: every verb of the CPU against naive loops, and engines built on other engines.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

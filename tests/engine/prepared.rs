@@ -1,4 +1,4 @@
-//! One pass over the rows, many questions.
+//! One pass over the rows answers many requests.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ fn assert_law(sampler: &Sampler, problem: &Problem) {
     assert!(p.unwrap() > stats::ALPHA / 100.0 && rare > 1e-9, "p = {p:?}, {rare:e}\n{problem}");
 }
 
-/// By trials of leverage, whose table comes from bounds.
+/// Uses trials by leverage, whose table comes from bounds.
 fn by_leverage() -> SamplerOptions {
     SamplerOptions::default().with_method(Method::Rejection).with_projection(Projection::Leverage)
 }
@@ -95,7 +95,7 @@ fn other_questions_without_another_pass() {
     assert_eq!(rows(), 0);
 }
 
-/// Weights of whole parts change no Gram matrix but by a factor; others are another matrix.
+/// Weights of whole parts only scale Gram matrices; other weights give different matrices.
 #[test]
 fn scores_of_parts_are_known() {
     let (features, partition) = data();
@@ -137,7 +137,7 @@ fn rows_that_come_later() {
     assert_abs_diff_eq!(log_z(&engine), log_z(&Engine::cpu()), epsilon = 1e-12);
     assert_law(&dpp.sampler(by_leverage(), &engine).unwrap(), &problem);
 
-    // What is known does not begin these.
+    // The known matrices do not belong to these features.
     let other = Features::from_rows(ITEMS, DIMS, normals(ITEMS * DIMS, 4)).unwrap();
     let renamed =
         Partition::from_labels(&labels().iter().map(|label| label + 1).collect::<Vec<_>>()).unwrap();
@@ -154,7 +154,7 @@ fn rows_that_come_later() {
     );
 }
 
-/// Where subtracting would leave too few digits, rows are read.
+/// If subtraction would leave too few digits, rows are read.
 #[test]
 fn what_is_not_known_well_enough_is_computed() {
     let mut values = normals(ITEMS * DIMS, 8);

@@ -1,4 +1,4 @@
-//! The verbs of local search against naive loops, and the gains they find against brute-force determinants.
+//! The verbs of local search against naive loops, and their gains against brute-force determinants.
 
 use approx::assert_abs_diff_eq;
 use faer::{Mat, MatRef};
@@ -13,7 +13,7 @@ use partition_dpp::{
 const ITEMS: [usize; 9] = [3, 7, 8, 9, 255, 256, 257, 8192, 8200];
 const DIMS: [usize; 5] = [1, 3, 16, 17, 64];
 
-/// Rows in two interleaved groups and one in which nothing is chosen; arbitrary numbers for everything else.
+/// Rows in two interleaved groups and a third in which nothing is chosen, with arbitrary numbers for everything else.
 struct Zoo {
     features: Features,
     groups: Vec<Vec<u32>>,
@@ -76,7 +76,7 @@ impl Zoo {
         }
     }
 
-    /// C and d of an item, before and after the update.
+    /// Returns C and d of an item, before or after the update.
     fn naive(&self, group: usize, position: usize, updated: bool) -> (Vec<f64>, f64) {
         let scale = self.scales[group];
         let item = self.groups[group][position] as usize;
@@ -117,7 +117,7 @@ impl Zoo {
         best
     }
 
-    /// Largest deviation of a table from the naive numbers. Groups without slots are left alone.
+    /// Returns the largest deviation of a table from the naive numbers. Groups without slots are skipped.
     fn deviation(&self, table: &dyn SwapTable, updated: bool) -> f64 {
         let numbers = table.read().unwrap();
         let mut worst = 0.0_f64;
@@ -162,7 +162,7 @@ fn tables_and_updates_against_naive_loops() {
                     assert_abs_diff_eq!(found.ratio, best.ratio, epsilon = 1e-12 * (1.0 + best.ratio));
                 }
             }
-            // The negative control: without the update the numbers are others.
+            // The negative control: without the update, the numbers differ.
             assert!(zoo.deviation(&*zoo.table(), true) > 1e-3);
         }
     }
@@ -201,7 +201,7 @@ fn the_same_bits_for_any_number_of_threads() {
 
 #[test]
 fn the_first_of_equals() {
-    // Every row is there nine times over: the first of the best is taken, in a tile and across tiles.
+    // Every row appears nine times: the first of the best is taken, within a tile and across tiles.
     let rows: Vec<f64> = (0..9).flat_map(|_| [1.0, 0.0, 0.0, 2.0, 2.0, 0.0]).collect();
     let features = Features::from_rows(27, 2, rows).unwrap();
     let rows = Rows::scaled(&features, vec![Items::All(27)]);
@@ -211,11 +211,11 @@ fn the_first_of_equals() {
     assert_eq!(found[0].first().map(|swap| (swap.slot, swap.position)), Some((0, 1)));
 }
 
-/// What to do wrong.
+/// A fault to plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
-    /// The table is not told of exchanges.
+    /// The table does not learn about exchanges.
     StaleTable,
     /// d is not updated.
     StaleResiduals,
@@ -223,7 +223,8 @@ enum Fault {
     WrongSlot,
 }
 
-/// W = B (BᵀB)⁻¹, M = (BᵀB)⁻¹ for the rows of a set as columns of B, and the squared distances of all rows.
+/// W = B (BᵀB)⁻¹ and M = (BᵀB)⁻¹, where the columns of B are the rows of a set, and the squared distances of all
+/// rows.
 struct Fresh {
     duals: DMatrix<f64>,
     inverse: DMatrix<f64>,
@@ -250,8 +251,8 @@ fn determinant(rows: &DMatrix<f64>, set: &[usize]) -> f64 {
     (&chosen * chosen.transpose()).determinant()
 }
 
-/// Worst relative error of M_ii d_j + C_ij² against determinants, over all pairs, after each of four exchanges.
-/// Duals are computed anew here: what is tested is the table.
+/// Returns the worst relative error of M_ii d_j + C_ij² against determinants, over all pairs, after each of four
+/// exchanges. Duals are recomputed here, since only the table is tested.
 fn worst_gain(fault: Fault) -> f64 {
     let (items, dims, k) = (40, 9, 5);
     let values = normals(items * dims, 11);

@@ -1,4 +1,4 @@
-//! Work that is watched: it ends soon, says why, and changes nothing otherwise.
+//! Watched work ends soon, states the reason, and is otherwise unchanged.
 
 use std::{
     sync::{
@@ -22,7 +22,7 @@ use partition_dpp::{
     watch::{Ended, Step},
 };
 
-/// Items in three parts, and what is asked of them.
+/// Items in three parts, and the requests about them.
 struct Case {
     features: Features,
     partition: Partition,
@@ -49,7 +49,7 @@ impl Case {
         PartitionDpp::new(&self.features, &self.partition, &self.ranges).unwrap()
     }
 
-    /// Every kind of set-up, inference and counting; the name of each, and what it finds, in words.
+    /// Runs every kind of set-up, inference and counting. Returns their names and findings as text.
     fn computed(&self, engine: &Engine) -> Vec<(&'static str, Result<String>)> {
         let (features, partition) = (&self.features, &self.partition);
         let (dpp, ranges) = (self.partition_dpp(), self.range_dpp());
@@ -106,7 +106,7 @@ fn work_ends_before_it_begins() {
     for (name, outcome) in case.computed(&interrupted) {
         assert!(matches!(outcome, Err(Error::Ended(Ended::Interrupted))), "{name}: {outcome:?}");
     }
-    // What was ended stays ended.
+    // Work that was ended stays ended.
     stop.store(false, Ordering::Relaxed);
     assert!(interrupted.proceed().is_err());
     let late = Engine::cpu().watched(&Watch::default().until(Instant::now()));
@@ -117,7 +117,7 @@ fn work_ends_before_it_begins() {
     assert_eq!(error.to_string(), "the time limit passed");
 }
 
-/// The flag is set by the first report: after the first pass or chunk of nodes.
+/// The first report sets the flag: after the first pass or chunk of nodes.
 #[test]
 fn work_ends_on_the_way() {
     let case = Case::new();
@@ -165,7 +165,7 @@ fn tables_stay_under_the_watch() {
     });
     assert_eq!(gains.update(Some(&direction)).unwrap(), plain_gains.update(Some(&direction)).unwrap());
     assert_eq!(swaps.gains(None, &weights).unwrap(), plain_swaps.gains(None, &weights).unwrap());
-    // The norms, C and two updates are passes; a table of gains is none.
+    // The norms, C and two updates are passes; a table of gains is not.
     let passes = [600, 1200, 1800, 2400].map(|rows| (Step::Row, rows));
     let reports: Vec<_> = reports.lock().unwrap().iter().map(|report| (report.step, report.steps)).collect();
     assert_eq!(reports, passes);
@@ -173,7 +173,7 @@ fn tables_stay_under_the_watch() {
     let ended = Error::Ended(Ended::Interrupted);
     assert_eq!(gains.update(None).unwrap_err().to_string(), ended.to_string());
     assert_eq!(swaps.gains(None, &weights).unwrap_err().to_string(), ended.to_string());
-    // What is there can be read.
+    // The existing results can be read.
     assert_eq!(gains.read().unwrap(), plain_gains.read().unwrap());
 }
 
@@ -203,8 +203,7 @@ fn draws_end_and_are_those_of_sample_range() {
         let told =
             reports.lock().unwrap().iter().filter_map(|report| Some((report.steps, report.total?))).max();
         assert_eq!(told, Some((37, 37)), "{name}");
-        // Stopped by the report of the first task: the draws there are begin the whole.
-        // A draw by interpolation reports its nodes, too.
+        // Stopped by the report of the first task: the existing draws are the first of all draws.
         let (watch, _) = stopped_when(|reports| reports.iter().any(|report| report.step == Step::Draw));
         let some = with_threads(1, || sampler.sample_watched(0..4000, 9, &watch).unwrap());
         let count = some.subsets().len();
@@ -223,7 +222,7 @@ fn draws_end_and_are_those_of_sample_range() {
     assert_eq!(run.into_samples().subsets().len(), 20);
 }
 
-/// Chains that are ended while they run: as many draws as all of them have made in turn.
+/// Chains that are ended while they run have made the same number of draws in turn.
 #[test]
 fn chains_end_alike() {
     let case = Case::new();
@@ -231,7 +230,7 @@ fn chains_end_alike() {
     let options = McmcOptions::default().with_burn_in(5).with_thin(Thinning::Sweeps(2)).with_chains(3);
     let chains = dpp.chains(&options, &Engine::cpu()).unwrap();
     let mut run = chains.start(1);
-    // Whatever each of them has drawn when it passes.
+    // Each chain may have made any number of draws when the limit passes.
     let watch = Watch::default().until(Instant::now() + Duration::from_millis(100));
     assert_eq!(run.extend_watched(u64::MAX / 2, &watch), Some(Ended::TimeLimit));
     let draws = run.draws();
@@ -242,7 +241,7 @@ fn chains_end_alike() {
     assert_eq!(expected, draws);
 }
 
-/// Burn-in that would take ages leaves half of the time to draws.
+/// An endless burn-in leaves half of the time to draws.
 #[test]
 fn burn_in_leaves_time_for_draws() {
     let case = Case::new();
@@ -261,10 +260,10 @@ fn burn_in_leaves_time_for_draws() {
     }
 }
 
-/// A draw that would take ages: it ends while it is at work.
+/// A draw that would take ages ends while it is at work.
 #[test]
 fn a_hopeless_draw_ends() {
-    // Nearly as many items as dimensions: proposals hardly ever span so much volume, nor do two halves.
+    // There are nearly as many items as dimensions: proposals rarely span enough volume, and neither do two halves.
     let items = 78;
     let labels: Vec<usize> = (0..items).map(|i| i / 2).collect();
     let features = Features::from_rows(items, 40, normals(items * 40, 3)).unwrap();

@@ -1,4 +1,4 @@
-//! Greedy picks and swaps of local search that the device makes on its own.
+//! Greedy picks and local search swaps that the device makes without the host.
 
 use oracles::{
     engines::{self, Tested},
@@ -20,13 +20,13 @@ pub(crate) fn labels(items: usize, parts: usize) -> Partition {
     Partition::from_labels(&(0..items).map(|item| item * item % parts).collect::<Vec<_>>()).unwrap()
 }
 
-/// The greedy set of an engine.
+/// Returns the greedy set of an engine.
 fn greedy(features: &Features, partition: &Partition, quota: &Quota, engine: &Engine) -> Solution {
     let dpp = PartitionDpp::new(features, partition, quota).unwrap();
     Greedy::default().solve(&dpp, engine).unwrap()
 }
 
-/// Rows of several sizes, some equal to others, in parts of several sizes.
+/// Returns rows of several lengths, some equal to others, in parts of several sizes.
 pub(crate) fn problems() -> Vec<(Features, usize, Vec<usize>)> {
     let gaussian = |items: usize, dims: usize| {
         Features::from_rows(items, dims, normals(items * dims, (items + dims) as u64)).unwrap()
@@ -40,14 +40,14 @@ pub(crate) fn problems() -> Vec<(Features, usize, Vec<usize>)> {
             row.iter().map(move |x| x * size)
         })
         .collect();
-    // Ten of each, which single precision cannot distinguish.
+    // Ten copies of each, which single precision cannot distinguish.
     let alike: Vec<f64> = normals(40 * 8, 3)
         .chunks_exact(8)
         .flat_map(|row| {
             (0..10).flat_map(move |copy| row.iter().map(move |x| x * (1.0 + 1e-10 * f64::from(copy))))
         })
         .collect();
-    // Singular values of 1, 10⁻¹, …, in no direction of the axes.
+    // Singular values of 1, 10⁻¹, …, along directions other than the axes.
     let graded: Vec<f64> = normals(500 * 8, 6)
         .chunks_exact(8)
         .flat_map(|row| {
@@ -99,7 +99,7 @@ fn single_part(tested: &Tested) {
     assert_eq!(Greedy::default().solve(&dpp, &tested.engine).unwrap().subset, expected.subset);
 }
 
-/// The locally optimal set of an engine.
+/// Returns the locally optimal set of an engine.
 fn climbed(features: &Features, partition: &Partition, quota: &[usize], engine: &Engine) -> Solution {
     let quota = Quota::new(partition, quota.to_vec()).unwrap();
     let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
@@ -137,7 +137,7 @@ fn climbs_around_included_items(tested: &Tested) {
 
 on_every_engine!(same_sets, many_picks, single_part, same_climbs, climbs_around_included_items);
 
-/// The host makes no swap whose ratio is another by the rows.
+/// The host makes no swap if the rows give a different ratio.
 #[test]
 fn a_device_that_swaps_by_wrong_numbers_does_not_change_the_set() {
     let (features, partition) = corners(300, 12, apart);

@@ -1,4 +1,4 @@
-//! Greedy picks under ranges, and of sets of any size, that the device makes on its own.
+//! Greedy picks under ranges, and of sets of any size, that the device makes without the host.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,8 @@ use partition_dpp::{
 
 use crate::ahead::{labels, problems};
 
-/// Asserts that an engine picks the same items in the same order as the CPU, for the same reason no more; returns their
+/// Asserts that an engine picks the same items in the same order as the CPU and stops for the same reason. Returns
+/// their
 /// number.
 #[track_caller]
 fn assert_same(model: &impl Objective, tested: &Tested, what: &str) -> usize {
@@ -22,7 +23,7 @@ fn assert_same(model: &impl Objective, tested: &Tested, what: &str) -> usize {
     let found = Greedy::default().solve(model, &tested.engine).unwrap();
     assert_eq!(found.subset, expected.subset, "{what}");
     assert_eq!(found.termination, expected.termination, "{what}");
-    // Items added by a repair have no gains.
+    // Items added by a repair have no recorded gains.
     assert_eq!(found.stats.gains.len(), expected.stats.gains.len(), "{what}");
     assert!((found.log_det - expected.log_det).abs() <= 1e-9 * (1.0 + expected.log_det.abs()), "{what}");
     for (found, expected) in found.stats.gains.iter().zip(&expected.stats.gains) {
@@ -31,19 +32,19 @@ fn assert_same(model: &impl Objective, tested: &Tested, what: &str) -> usize {
     expected.stats.gains.len()
 }
 
-/// The same rows, all as many times as long.
+/// Returns the same rows, scaled by one factor.
 fn sized(features: &Features, size: f64) -> Features {
     let values =
         (0..features.items()).flat_map(|item| features.row(item)).map(|x| x * size).collect::<Vec<_>>();
     Features::from_rows(features.items(), features.dims(), values).unwrap()
 }
 
-/// Those that a software driver solves soon.
+/// Returns the problems that a software driver solves quickly.
 fn small() -> impl Iterator<Item = (Features, usize, Vec<usize>)> {
     problems().into_iter().filter(|(features, _, _)| features.items() * features.dims() < 50_000)
 }
 
-/// Ranges around these counts: with a total, and of sizes that the gains decide.
+/// Returns ranges around these counts: with a total, and with sizes that the gains decide.
 fn shapes(partition: &Partition, counts: &[usize]) -> Vec<(&'static str, Quota)> {
     let around = |down: usize, up: usize| -> Vec<RangeInclusive<usize>> {
         counts.iter().map(|&count| count.saturating_sub(down)..=count + up).collect()
@@ -64,7 +65,7 @@ fn ranges(tested: &Tested) {
     let mut sizes_of_sets = Vec::new();
     for (features, parts, counts) in small() {
         let partition = labels(features.items(), parts);
-        // Whether a gain exceeds 1 depends on the size of rows.
+        // The length of rows decides whether a gain exceeds 1.
         for size in [1.0, 0.3] {
             let features = sized(&features, size);
             for (shape, quota) in shapes(&partition, &counts) {
@@ -100,7 +101,7 @@ fn many_picks(tested: &Tested) {
     assert!((70..140).contains(&picks), "{picks}");
 }
 
-/// Orthogonal rows in no direction of the axes, cosines of these frequencies, of these lengths.
+/// Returns orthogonal rows along directions other than the axes: cosines with these frequencies and lengths.
 fn orthogonal(dims: usize, lengths: &[(usize, f64)]) -> Features {
     let row = |&(frequency, length): &(usize, f64)| {
         let unit = (if frequency == 0 { 1.0 } else { 2.0 } / dims as f64).sqrt();
@@ -110,13 +111,13 @@ fn orthogonal(dims: usize, lengths: &[(usize, f64)]) -> Features {
     Features::from_rows(lengths.len(), dims, lengths.iter().flat_map(row).collect::<Vec<_>>()).unwrap()
 }
 
-/// One gain that is so close to 1 that single precision takes it for more or less.
+/// One gain so close to 1 that single precision cannot decide whether it is larger.
 fn close_to_one(tested: &Tested) {
     for frequency in 1..47 {
         for (length, picks) in [(1.0 - 1e-9, 1), (1.0 + 1e-9, 2)] {
             let axes = orthogonal(48, &[(frequency, 1.0), (frequency + 1, length), (0, 0.5)]);
             let [first, second, third] = [0, 1, 2].map(|item| axes.row(item));
-            // What is left of the second row after the first is a difference of larger numbers.
+            // The residual of the second row given the first is a difference of larger numbers.
             let second = first.iter().zip(&second).map(|(x, y)| 10.0 * x + y);
             let values = first.iter().map(|x| (15.0 + 0.1 * frequency as f64) * x).chain(second).chain(third);
             let features = Features::from_rows(3, 48, values.collect::<Vec<_>>()).unwrap();
@@ -126,7 +127,7 @@ fn close_to_one(tested: &Tested) {
     }
 }
 
-/// The same of all gains; the copies lie in two parts.
+/// All gains are this close to 1; the copies lie in two parts.
 fn all_close_to_one(tested: &Tested) {
     const DIMS: usize = 32;
     let length = |item: usize| (item % DIMS, 1.0 + 1e-9 * (item as f64 - 31.5));
@@ -141,7 +142,7 @@ fn all_close_to_one(tested: &Tested) {
     }
 }
 
-/// What a part needs comes however little it adds, and ends where it has nothing more.
+/// A part's minimum is met however little it adds, and ends when the part has nothing more.
 fn what_is_needed(tested: &Tested) {
     let mut values = normals(500 * 12, 3);
     let partition = Partition::from_labels(&(0..500).map(|item| item % 3).collect::<Vec<_>>()).unwrap();
@@ -163,7 +164,7 @@ fn what_is_needed(tested: &Tested) {
         solution.subset.iter().for_each(|item| counts[item % 3] += 1);
         assert!(quota.allows(&counts), "{solution:?}");
     }
-    // Room is kept for what a part needs, and a total is met by whatever is left, from any part.
+    // Room is kept for the minimum of a part, and a total is met by any remaining items, from any part.
     for (least, most, total) in [([0, 6, 0], [9; 3], 8), ([0; 3], [2, 9, 0], 8), ([0; 3], [11; 3], 11)] {
         let ranges = least.iter().zip(most).map(|(&least, most)| least..=most);
         let quota = Quota::new(&partition, ranges).unwrap().with_total(total).unwrap();

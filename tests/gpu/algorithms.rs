@@ -1,4 +1,4 @@
-//! Every algorithm on a graphics device: exact answers, sets, and proof that the work was done there.
+//! Every algorithm on a GPU: exact answers, sets, and proof that the GPU did the work.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use oracles::{Case, engines::gpu, enumerable_cases, known_answers, random::normals};
@@ -20,7 +20,7 @@ fn model(case: &Case) -> (Features, Partition, Quota) {
     (case.features(), partition, quota)
 }
 
-/// A solution as if the CPU had found it.
+/// Returns a solution as if the CPU had found it.
 fn elsewhere(mut solution: Solution) -> Solution {
     solution.engine = Engine::cpu().info();
     solution
@@ -70,7 +70,7 @@ fn known_answers_of_inference() {
                     "{} in {precision}: {found} {expected}",
                     case.name
                 );
-                // Rows that are nearly parallel cancel: single precision says how much that costs.
+                // Nearly parallel rows cancel; single precision states how much that costs.
                 let bound = if case.name.contains("parallel") { 1e-2 } else { 100.0 * tolerance };
                 assert!(
                     abs_diff_eq!(found, expected, epsilon = bound),
@@ -87,7 +87,7 @@ fn known_answers_of_inference() {
     }
 }
 
-/// Sums over thousands of nodes on the device are as good as they are said to be.
+/// Sums over thousands of nodes on the device are as accurate as stated.
 #[test]
 fn marginals_from_many_nodes() {
     let (items, dims, parts) = (150, 24, 5);
@@ -174,7 +174,7 @@ fn sets_are_those_of_the_cpu_or_as_good() {
             assert_abs_diff_eq!(local.log_det, on_cpu.log_det, epsilon = 1e-10);
             let certificate = UpperBound::default().certify(&dpp, &gpu.engine()).unwrap();
             assert!(certificate.upper_bound >= local.log_det, "{what}");
-            // What single precision is not enough for, and what is small, is computed on the CPU.
+            // The CPU computes small work, and work for which single precision is not enough.
             let on_device = precision == Precision::F64 && items > 400;
             assert_eq!(
                 certificate.engine,
@@ -195,7 +195,7 @@ fn sets_are_those_of_the_cpu_or_as_good() {
 fn equal_rows_and_exhausted_rank() {
     for precision in PRECISIONS {
         let Some(gpu) = gpu(precision) else { return };
-        // Four directions, ten copies of each, of which the first is to be taken.
+        // Four directions with ten copies each; the first copy must be taken.
         let values: Vec<f64> =
             (0..40).flat_map(|i| (0..5).map(move |j| if i / 10 == j { 1.5 } else { 0.0 })).collect();
         let features = Features::from_rows(40, 5, values).unwrap();
@@ -290,7 +290,7 @@ fn every_algorithm_computes_there() {
     dispatching(&gpu, &["gain_update"], || BranchAndBound::default().solve(&quotas, &gpu.engine()).unwrap());
     dispatching(&gpu, &["row_norms"], || LazyGreedy::default().solve(&quotas, &gpu.engine()).unwrap());
     dispatching(&gpu, &["row_forms"], || Softmax::default().solve(&any, &gpu.engine()).unwrap());
-    // Symmetric greedy decides item by item on the host: no verb would help it.
+    // Symmetric greedy decides item by item on the host, so no verb would help.
     let before = gpu.dispatches();
     SymmetricGreedy::default().solve(&any, &gpu.engine()).unwrap();
     assert_eq!(gpu.dispatches(), before);

@@ -1,19 +1,19 @@
-//! Barriers of the shaders, counted: an elimination has few of them a step.
+//! Counts of barriers in the shaders: an elimination has few barriers per step.
 
 use naga::{Block, Function, Handle, Module, Statement};
 use partition_dpp::engine::{Precision, gpu::Gpu};
 
-/// The most barriers of a step of an elimination.
+/// The most barriers per step of an elimination.
 const MOST: usize = 5;
 
-/// Barriers of a function's statements, one after another, and of every loop that has any.
+/// The barriers of a function's statements in sequence, and of every loop that has any.
 struct Barriers<'a> {
     module: &'a Module,
     loops: Vec<usize>,
 }
 
 impl Barriers<'_> {
-    /// Barriers of the entry point outside of loops.
+    /// Returns the barriers of the entry point outside loops, and those inside each loop.
     fn of(module: &Module) -> (usize, Vec<usize>) {
         let mut barriers = Barriers { module, loops: Vec::new() };
         let outside = barriers.block(&module.entry_points[0].function.body);
@@ -25,12 +25,12 @@ impl Barriers<'_> {
         self.block(&module.functions[function].body)
     }
 
-    /// The most barriers that a thread may meet outside of loops.
+    /// Returns the most barriers that a thread may meet outside loops.
     fn block(&mut self, block: &Block) -> usize {
         let mut count = 0;
         for statement in block {
             count += match statement {
-                // One each, also where two kinds of memory are meant.
+                // Each counts once, even for two kinds of memory.
                 Statement::ControlBarrier(_) | Statement::WorkGroupUniformLoad { .. } => 1,
                 Statement::Block(inner) => self.block(inner),
                 Statement::If { accept, reject, .. } => self.block(accept).max(self.block(reject)),
@@ -76,7 +76,7 @@ fn a_step_of_an_elimination_has_few_barriers() {
 fn a_sixth_barrier_is_noticed() {
     for (name, source) in eliminations() {
         for (from, planted) in [
-            // In the step itself, in a function it calls, and in a loop of its own, which may have any number.
+            // In the step itself, in a function that it calls, and in an inner loop, which may have any number.
             ("inverse = reciprocal(pivot);", 6),
             ("let first_row = select(step, 0u, whole);", 6),
         ] {

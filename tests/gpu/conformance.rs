@@ -17,7 +17,7 @@ use partition_dpp::{
     },
 };
 
-/// Rows and features: one, odd, and around tiles (256), blocks (64), groups of four and steps (16).
+/// Numbers of rows and features: one, odd, and around tiles (256), blocks (64), groups of four and steps (16).
 const SIZES: [(usize, usize); 14] = [
     (1, 1),
     (2, 3),
@@ -39,7 +39,7 @@ fn features(items: usize, dims: usize) -> Features {
     Features::from_rows(items, dims, normals(items * dims, (31 * items + dims) as u64)).unwrap()
 }
 
-/// Three interleaved groups, backwards, one of them empty and one of a single row.
+/// Returns three interleaved groups in reverse order, an empty one, and one with a single row.
 fn groups(items: usize) -> [Vec<u32>; 4] {
     let all: Vec<u32> = (0..items as u32).rev().collect();
     let odd = all.iter().copied().filter(|item| item % 2 == 1).collect();
@@ -51,7 +51,7 @@ fn listed(groups: &[Vec<u32>]) -> Vec<Items<'_>> {
     groups.iter().map(|items| Items::Listed(items)).collect()
 }
 
-/// The same features in the types that are stored, some below the normal range of their type.
+/// Returns the same features in every stored type, some below the normal range of their type.
 fn narrow(items: usize, dims: usize) -> [Features; 3] {
     let values = normals(items * dims, (31 * items + dims) as u64);
     let half = values.iter().map(|x| f16::from_f64(x / 16_384.0)).collect::<Vec<_>>();
@@ -68,7 +68,7 @@ pub(crate) fn each_rows(check: impl Fn(&Rows<'_>, &str)) {
     for (number, (items, dims)) in SIZES.into_iter().enumerate() {
         let groups = groups(items);
         let mut all = vec![features(items, dims)];
-        // Sizes around the edges of everything, and such that chunks end inside them.
+        // Sizes around all these edges, and such that chunks end inside them.
         if number % 3 == 1 {
             all.extend(narrow(items, dims));
         }
@@ -80,7 +80,7 @@ pub(crate) fn each_rows(check: impl Fn(&Rows<'_>, &str)) {
     }
 }
 
-/// The scaled rows, by group.
+/// Returns the scaled rows by group.
 pub(crate) fn scaled(rows: &Rows<'_>) -> Vec<Vec<Vec<f64>>> {
     let of_group = |group: &partition_dpp::engine::low_level::Group<'_>| {
         let row = |position: usize| {
@@ -96,7 +96,7 @@ pub(crate) fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()
 }
 
-/// A factor with a column for half the features, and one more.
+/// Returns a factor with a column for half the features, and one more.
 fn factor(dims: usize) -> Mat<f64> {
     let columns = dims / 2 + 1;
     let values = normals(dims * columns, 77);
@@ -109,7 +109,7 @@ fn image(factor: &Mat<f64>, weight: f64, row: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// What rounding of F and a may do to an image.
+/// Returns the magnitude that rounding errors of F and a scale with in an image.
 fn image_size(factor: &Mat<f64>, weight: f64, row: &[f64]) -> f64 {
     weight * factor.norm_l2() * norm(row)
 }
@@ -156,7 +156,7 @@ fn part_grams(tested: &Tested) {
     });
 }
 
-/// Sums of runs lose nothing: every run has one row, whose products are exact.
+/// Sums over runs lose nothing: every run has one row, whose products are exact.
 fn part_grams_of_many_runs(tested: &Tested) {
     let (runs, value) = (64, f64::from(1.0_f32 / 3.0));
     let mut values = vec![0.0_f64; runs * 256 * 3];
@@ -292,7 +292,7 @@ fn planted_faults_are_noticed() {
     ]);
 }
 
-/// Rows narrower than sums are multiplied by their factors last.
+/// If rows are narrower than the sums, they are multiplied by their factors last.
 #[test]
 fn planted_faults_in_double_precision_are_noticed() {
     let double = engines::gpu(Precision::F64).map(|_| GpuOptions::default().with_precision(Precision::F64));

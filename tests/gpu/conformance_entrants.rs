@@ -1,4 +1,5 @@
-//! Items that matter in exchanges of two groups, and tables of residuals that the engine computes, against naive loops.
+//! Items that matter in exchanges of two groups, and tables of residuals that the engine computes, against naive
+//! loops.
 
 use faer::Mat;
 use nalgebra::DMatrix;
@@ -33,7 +34,7 @@ struct Set {
 }
 
 impl Set {
-    /// The longest items of every group.
+    /// Chooses the longest items of every group.
     fn longest(features: Features, counts: &[usize]) -> Self {
         let longest = |(rows, &count): (&Vec<Vec<f64>>, &usize)| {
             let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -83,7 +84,7 @@ impl Set {
         self.duals.col(column).iter().copied().collect()
     }
 
-    /// d_j.
+    /// Returns d_j.
     fn residual(&self, l: usize, at: usize) -> f64 {
         let form = |column: usize| {
             let direction: Vec<f64> = self.complement.col(column).iter().copied().collect();
@@ -92,7 +93,7 @@ impl Set {
         (0..self.complement.ncols()).map(form).sum()
     }
 
-    /// Pairs of slots of different groups, as groups and columns.
+    /// Returns pairs of slots in different groups, as groups and columns.
     fn pairs(&self) -> Vec<[(usize, usize); 2]> {
         let groups: Vec<usize> =
             self.chosen.iter().enumerate().flat_map(|(l, own)| own.iter().map(move |_| l)).collect();
@@ -100,7 +101,8 @@ impl Set {
         all.filter(|&(i, j)| groups[i] != groups[j]).map(|(i, j)| [(groups[i], i), (groups[j], j)]).collect()
     }
 
-    /// For every item the largest D e_j max e_j' over all pairs, less and plus what rounding may do.
+    /// Returns, for every item, the largest D e_j max e_j' over all pairs, minus and plus the possible rounding
+    /// error.
     fn naive(&self, epsilon: f64) -> Vec<Vec<[f64; 2]>> {
         let n = self.features.dims() as f64;
         let mut largest: Vec<Vec<[f64; 2]>> =
@@ -210,7 +212,7 @@ fn entrants(tested: &Tested) {
         let own = Set::longest(Features::from_rows(items, dims, values.clone()).unwrap(), chosen)
             .check(tested, &what);
         counts = [counts[0] + own[0], counts[1] + own[1]];
-        // Rows as they are stored, and parts of other sizes.
+        // Rows in their stored type, and parts of other sizes.
         let single: Vec<f32> = values
             .iter()
             .enumerate()
@@ -225,8 +227,9 @@ fn entrants(tested: &Tested) {
     assert!(tested.engine.info().adapter.is_none() || counts.iter().all(|&count| count > 100), "{counts:?}");
 }
 
-/// An axis for each of so many items of two groups, and one more item of each, between the last axes of both, which only
-/// the last of all pairs can give way to.
+/// An axis for each of many items of two groups. Each group has one more item, between the last axes of both, for
+/// which
+/// only the last of all pairs can make room.
 fn the_last_of_many_pairs(tested: &Tested) {
     let each = 19;
     let (items, dims) = (400, 2 * each);
@@ -271,12 +274,12 @@ fn planted_faults_are_noticed() {
     );
 }
 
-/// More items than a device names are the host's to compare.
+/// If there are more items than a device lists, the host compares them.
 #[test]
 fn too_many_items_are_left_to_the_host() {
     let Some(gpu) = engines::gpu(Precision::F64) else { return };
     let items = 1 << 17;
-    // All rows as long as each other, in two directions each.
+    // All rows are equally long, with two directions each.
     let values: Vec<f64> = (0..items)
         .flat_map(|item| {
             let angle = f64::from(item);

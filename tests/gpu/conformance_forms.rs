@@ -1,5 +1,6 @@
-//! Sums of inverses over nodes against naive loops, on the CPU, in f32 and in f64, at sizes around the edges of tiles, blocks
-//! of parts and lanes.
+//! Sums of inverses over nodes against naive loops, on the CPU, in f32 and in f64, at sizes around the edges of
+//! tiles,
+//! blocks of parts and lanes.
 
 use std::cell::Cell;
 
@@ -23,7 +24,7 @@ use partition_dpp::{
 
 use crate::conformance_tables::{node, shares};
 
-/// Phases and coefficients of every part, node after node.
+/// The phases and coefficients of every part, node after node.
 struct Nodes {
     phases: Vec<c64>,
     coefficients: Vec<c64>,
@@ -52,7 +53,7 @@ impl Nodes {
     }
 }
 
-/// The sums of one part, and of the magnitudes that its rounding errors are relative to.
+/// Returns the sums of one part, and the sums of magnitudes to which rounding errors are relative.
 fn naive(shares: &[Mat<f64>], nodes: &Nodes, inverses: &[Inverse], part: usize) -> (DMatrix<f64>, f64) {
     let (parts, size) = (shares.len(), shares[0].nrows());
     let (mut sum, mut magnitude) = (DMatrix::zeros(size, size), 0.0);
@@ -71,7 +72,8 @@ struct Inverse {
 }
 
 fn grid_forms(tested: &Tested) {
-    // Entries of 256 threads, four parts, and lanes that have a node each, several, or one of two.
+    // Sizes around 256 threads and four parts, and lanes that have one node each, several, or one for every two
+    // lanes.
     for (size, parts, nodes) in [
         (1, 1, 1),
         (1, 5, 700),
@@ -111,9 +113,9 @@ fn grid_forms(tested: &Tested) {
     }
 }
 
-/// Nodes that the device cannot invert are the host's, and count.
+/// Nodes that the device cannot invert go to the host, and are counted.
 fn singular_nodes_of_forms(tested: &Tested) {
-    // P = I − 2N at −1: 0, ½, ½, … on the diagonal, and no inverse; the product without the zero is what counts.
+    // P = I − 2N at −1 has 0, ½, ½, … on the diagonal and no inverse; the product without the zero is what matters.
     for size in [2, 6, 20] {
         let of = |j: usize| if j == 0 { 0.5 } else { 0.25 };
         let share = Mat::from_fn(size, size, |i, j| if i == j { of(i) } else { 0.0 });
@@ -132,12 +134,12 @@ fn singular_nodes_of_forms(tested: &Tested) {
     }
 }
 
-/// The error of a sum does not grow with the number of nodes in single precision.
+/// In single precision, the error of a sum does not grow with the number of nodes.
 fn long_sums(tested: &Tested) {
     sums_over(tested, 2_000);
 }
 
-/// So many that a sum without compensation is off; each is a dispatch where those are short.
+/// Enough nodes that a sum without compensation is off. With short dispatches, each node is one.
 fn longest_sums(tested: &Tested) {
     sums_over(tested, 30_000);
 }
@@ -159,7 +161,7 @@ fn sums_over(tested: &Tested, nodes: usize) {
     }
 }
 
-/// A watch sees every node, changes no bit, and ends the work.
+/// A watch sees every node, changes no bit, and can end the work.
 fn a_watch_over_forms(tested: &Tested) {
     let (shares, nodes) = (shares(3, 20), Nodes::new(3, 300));
     let plain = nodes.found(tested, &shares);
@@ -212,7 +214,7 @@ fn grid_blocks(tested: &Tested) {
     }
 }
 
-/// P = I − 2N is diagonal with a zero where N has ½: the rows do not meet it.
+/// P = I − 2N is diagonal with a zero where N has ½, and the rows do not meet it.
 fn singular_nodes_of_blocks(tested: &Tested) {
     let share = Mat::from_fn(20, 20, |i, j| if i == j { if i == 0 { 0.5 } else { 0.25 } } else { 0.0 });
     let phases = [c64::new(1.0, 0.0), c64::new(-1.0, 0.0), c64::new(1.0, 0.0)];
@@ -249,7 +251,7 @@ fn sums_over_many_nodes_are_accurate() {
     }
 }
 
-/// Nodes are told of while others are still to come, and no others come once it is enough.
+/// Nodes are reported while others are still to come, and no more nodes are begun after the watch ends the work.
 #[test]
 fn a_watch_ends_sums_before_the_last_nodes() {
     let Some(Tested { engine, .. }) = engines::in_short_dispatches() else { return };
@@ -284,7 +286,7 @@ fn planted_faults_are_noticed() {
         (("grid_blocks", "j * p.stride", "j"), grid_blocks),
         (("sum_runs", "sums[place] = sum", "sums[place] = lost"), grid_forms),
     ]);
-    // Sums that begin anew with every chunk.
+    // Fault: sums that start again with every chunk.
     engines::assert_noticed_on(
         &[
             GpuOptions::default().with_precision(Precision::F32).with_largest_binding(CHUNK),

@@ -17,7 +17,7 @@ use partition_dpp::{
 
 use crate::conformance::{each_rows, norm, scaled};
 
-/// Gains after the directions, of groups that are open; removed rows are −∞.
+/// Gains of open groups after the directions; removed rows are −∞.
 pub(crate) fn gain_update(tested: &Tested) {
     each_rows(|rows, what| {
         let dims = rows.features().dims();
@@ -48,7 +48,7 @@ pub(crate) fn gain_update(tested: &Tested) {
                 let size = norms[l].iter().copied().fold(0.0, f64::max);
                 if let Some(top) = tops[l].first() {
                     tested.close(top.gain, best, dims, size, what);
-                    // What is really the best is among those that rounding cannot tell from it.
+                    // The true best is among the rows that rounding cannot distinguish from it.
                     let exact = |top: &partition_dpp::engine::low_level::Top| expected[l][top.position];
                     let reached = tops[l].iter().map(exact).fold(f64::NEG_INFINITY, f64::max);
                     assert!(reached >= best - 1e-12 * size, "{what}: {reached} {best}");

@@ -20,7 +20,7 @@ use partition_dpp::{
 };
 
 use super::conformance_tables::{node, shares};
-/// The nodes of a torus of two parts, and rows of one of them.
+/// The nodes of a torus of two parts, and rows of one part.
 struct Draw {
     features: Features,
     items: Vec<u32>,
@@ -28,7 +28,7 @@ struct Draw {
     shares: Vec<Mat<f64>>,
     sizes: [usize; 2],
     phases: Vec<c64>,
-    /// Orthonormal, one after another.
+    /// Orthonormal directions, one after another.
     directions: Vec<Vec<f64>>,
 }
 
@@ -39,7 +39,7 @@ impl Draw {
         let features = Features::from_rows(2 * items, dims, normals(2 * items * dims, 3)).unwrap();
         let values = normals(dims * rank, 5);
         let map = Mat::from_fn(dims, rank, |i, j| values[i * rank + j]);
-        // About three items are expected, so that small counts are likely.
+        // About three items are expected, so small counts are likely.
         let shares = shares(2, rank).into_iter();
         let shares = shares.map(|share| share * faer::Scale((3.0 / rank as f64).min(1.0))).collect();
         let phase = |part: usize, digit: usize| {
@@ -72,7 +72,7 @@ impl Draw {
         PhaseGrid { shares: &self.shares, phases: &self.phases }
     }
 
-    /// The coefficients of the mean over nodes times z^−counts.
+    /// Returns the coefficients of the mean over nodes times z^−counts.
     fn extractors(&self, counts: [usize; 2]) -> Vec<c64> {
         let nodes = self.sizes[0] * self.sizes[1];
         let of = |at: usize| {
@@ -85,7 +85,7 @@ impl Draw {
         (0..nodes).map(of).collect()
     }
 
-    /// x and y after so many picks.
+    /// Returns x and y after this number of picks.
     fn factors(&self, picks: usize) -> [Vec<c64>; 2] {
         [self.extractors([2 - picks, 1]), self.extractors([3 - picks, 1])]
     }
@@ -103,7 +103,8 @@ impl Draw {
         table.condition(&self.directions[picks - 1], &factors);
     }
 
-    /// Weights and coefficient after some picks, and how large what is added up to a weight can be.
+    /// Returns the weights and the coefficient after some picks, and the magnitude of the terms that add up to a
+    /// weight.
     fn naive(&self, picks: usize) -> (Vec<f64>, f64, f64) {
         let rank = self.map.ncols();
         // Columns of I − QQᵀ, orthonormalised.
@@ -181,7 +182,7 @@ fn choices_by_nodes(tested: &Tested) {
         }
         let what = format!("{items}×{dims}, rank {rank}, {sizes:?}");
         let draw = Draw::new(items, dims, rank, sizes);
-        // The host has no table of its own.
+        // The host has no such table.
         let Some(mut table) = draw.table(tested) else { continue };
         let mut last = draw.check(tested, &mut *table, 0, &what);
         let mut copy = table.copy();
@@ -196,7 +197,7 @@ fn choices_by_nodes(tested: &Tested) {
             tested.close(without.total, last.total - weight, rank, items as f64 * size, &what);
             assert!(without.chosen.is_none_or(|(other, _)| other != position), "{what}");
         }
-        // Copies are on their own.
+        // Copies are independent.
         draw.check(tested, &mut *copy, 0, &what);
     }
 }
@@ -226,8 +227,9 @@ fn unsound_nodes(tested: &Tested) {
     draw.shares = vec![Mat::from_fn(3, 3, half), Mat::from_fn(3, 3, half)];
     let Some(mut table) = draw.table(tested) else { return };
     assert_eq!(table.choose(0.5).unwrap().soundness, Soundness::Singular);
-    // P = diag(…, 1e-7) at the second node, and a pick along the first axis leaves it as it is; one along the last is by
-    // a pivot of 1e7.
+    // P = diag(…, 1e-7) at the second node. A pick along the first axis leaves it unchanged; a pick along the last
+    // has a
+    // pivot of 1e7.
     let small = |i: usize, j: usize| if i == j && i == 2 { 0.5 - 0.5e-7 } else { 0.0 };
     draw.shares[0] = Mat::zeros(3, 3);
     draw.shares[1] = Mat::from_fn(3, 3, small);
@@ -237,7 +239,7 @@ fn unsound_nodes(tested: &Tested) {
         draw.directions[0] = (0..3).map(|i| if i == axis { 1.0 } else { 0.0 }).collect();
         draw.condition(&mut *table, 1);
         assert_eq!(table.choose(0.5).unwrap().soundness, soundness);
-        // A harmless pick does not mend what another one spoilt.
+        // A harmless pick does not repair what another pick corrupted.
         draw.directions[1] = vec![0.0, 1.0, 0.0];
         draw.condition(&mut *table, 2);
         assert_eq!(table.choose(0.5).unwrap().soundness, soundness);

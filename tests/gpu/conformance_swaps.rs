@@ -1,4 +1,4 @@
-//! Swaps that a device makes on its own, against naive loops.
+//! Swaps that a device makes without the host, against naive loops.
 
 use faer::{Mat, MatRef};
 use half::f16;
@@ -19,10 +19,10 @@ use partition_dpp::{
 
 use crate::conformance::{norm, scaled};
 
-/// A swap must improve by more.
+/// The least improvement of a swap.
 const LEAST: f64 = 1e-9;
 
-/// A chosen set, of which everything is computed anew.
+/// A chosen set, for which everything is recomputed.
 #[derive(Clone)]
 struct Naive {
     /// The scaled rows of every group.
@@ -40,7 +40,7 @@ struct Best {
 }
 
 impl Naive {
-    /// Kept rows, then those of every slot, in columns.
+    /// Returns kept rows and then the rows of every slot, as columns.
     fn basis(&self) -> DMatrix<f64> {
         let slots = self.chosen.iter().enumerate();
         let chosen = slots.flat_map(|(l, slots)| slots.iter().map(move |&at| &self.rows[l][at]));
@@ -57,7 +57,7 @@ impl Naive {
         self.kept.len() + self.chosen[..l].iter().map(Vec::len).sum::<usize>() + slot
     }
 
-    /// ‖a − π(a)‖² of a row, −∞ for chosen ones.
+    /// Returns ‖a − π(a)‖² of a row, or −∞ for chosen ones.
     fn residual(&self, basis: &DMatrix<f64>, duals: &DMatrix<f64>, l: usize, at: usize) -> f64 {
         if self.chosen[l].contains(&at) {
             return f64::NEG_INFINITY;
@@ -93,7 +93,7 @@ impl Naive {
         best
     }
 
-    /// The ratio of a swap.
+    /// Returns the ratio of a swap.
     fn ratio(&self, (l, slot, at): (usize, usize, usize)) -> f64 {
         let (basis, duals) = (self.basis(), self.duals());
         let dual = duals.column(self.column(l, slot));
@@ -101,14 +101,14 @@ impl Naive {
         dual.norm_squared() * residual + dot(dual.as_slice(), &self.rows[l][at]).powi(2)
     }
 
-    /// The largest ‖w_l‖ ‖a‖, and ‖a‖².
+    /// Returns the largest ‖w_l‖ ‖a‖, and ‖a‖².
     fn sizes(&self) -> (f64, f64) {
         let row = self.rows.iter().flatten().map(|row| norm(row)).fold(0.0, f64::max);
         let dual = self.duals().column_iter().map(|dual| dual.norm()).fold(0.0, f64::max);
         (row * dual, row * row)
     }
 
-    /// Σ ‖w_l‖ ‖b_l‖: how many times larger rounding errors of rows are in duals.
+    /// Returns Σ ‖w_l‖ ‖b_l‖: the factor by which rounding errors of rows are amplified in duals.
     fn amplification(&self) -> f64 {
         let (basis, duals) = (self.basis(), self.duals());
         basis.column_iter().zip(duals.column_iter()).map(|(row, dual)| row.norm() * dual.norm()).sum()
@@ -139,7 +139,7 @@ impl Naive {
     }
 }
 
-/// What a swap changes, from everything before it.
+/// The effects of a swap, computed from everything before it.
 struct Made {
     group: usize,
     leaving_position: usize,
@@ -216,7 +216,7 @@ fn ahead(
     table.swap_ahead(&request).unwrap()
 }
 
-/// Swaps on an engine, a few at a time, until it has no more to make on its own; returns how many it made.
+/// Lets an engine make a few swaps at a time until it has no more to make without the host. Returns their number.
 fn climb(tested: &Tested, rows: &Rows<'_>, mut naive: Naive, what: &str) -> usize {
     let duals = matrix(&naive.duals());
     let of_group = |l: usize| duals.as_ref().subcols(naive.column(l, 0), naive.chosen[l].len());
@@ -270,7 +270,7 @@ fn climb(tested: &Tested, rows: &Rows<'_>, mut naive: Naive, what: &str) -> usiz
     count
 }
 
-/// Three groups, of which so many items are chosen.
+/// Tests three groups with these numbers of chosen items.
 fn problem(tested: &Tested, features: &Features, counts: [usize; 3], kept: usize) -> usize {
     let what = format!("{features:?}, {counts:?} and {kept}");
     let (items, dims) = (features.items(), features.dims());
@@ -287,7 +287,7 @@ fn problem(tested: &Tested, features: &Features, counts: [usize; 3], kept: usize
     climb(tested, &rows, naive, &what)
 }
 
-/// Whether swaps must have been made: they are in the memory of a device.
+/// Asserts that swaps were made if the table is in the memory of a device.
 fn assert_made(tested: &Tested, count: usize) {
     let name = tested.engine.info().name;
     assert_eq!(count > 0, name != "cpu", "{count} swaps on {name}");
@@ -305,7 +305,7 @@ fn swaps_ahead(tested: &Tested) {
     ] {
         let values = normals(items * dims, 3);
         count += problem(tested, &Features::from_rows(items, dims, values.clone()).unwrap(), counts, kept);
-        // The other types of rows differ in how they are read, which small problems show.
+        // The other types of rows only differ in how they are read, which small problems show.
         if dims > 17 {
             continue;
         }
@@ -317,7 +317,7 @@ fn swaps_ahead(tested: &Tested) {
     assert_made(tested, count);
 }
 
-/// Copies of rows that single precision cannot distinguish, of which the last is the best.
+/// Copies of rows that single precision cannot distinguish. The last one is the best.
 fn near_ties(tested: &Tested) {
     let dims = 6;
     let values: Vec<f64> = normals(40 * dims, 13)
@@ -329,7 +329,7 @@ fn near_ties(tested: &Tested) {
     problem(tested, &Features::from_rows(240, dims, values).unwrap(), [2, 2, 1], 0);
 }
 
-/// Rows that are nearly dependent: dual vectors are long, and so are their errors.
+/// Nearly dependent rows: dual vectors are long, and so are their errors.
 fn graded(tested: &Tested) {
     for base in [0.4_f64, 0.15] {
         let dims = 8;

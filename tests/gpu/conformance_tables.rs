@@ -29,7 +29,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// Three groups with so many slots; a chosen item in each that has any.
+    /// Makes three groups with these numbers of slots, and a chosen item in each group that has any.
     fn new(features: Features, slots: [usize; 3]) -> Self {
         let (items, dims) = (features.items(), features.dims());
         let of = |l: u32| (0..items as u32).filter(|i| i % 3 == l).collect::<Vec<u32>>();
@@ -59,7 +59,7 @@ impl Exchange {
         Rows::scaled(&self.features, self.groups.iter().map(|items| Items::Listed(items)).collect())
     }
 
-    /// The chosen item of the first group leaves, its first item enters.
+    /// Returns an exchange: the chosen item of the first group leaves, and the group's first item enters.
     fn update(&self) -> SwapUpdate<'_> {
         SwapUpdate {
             group: 0,
@@ -73,7 +73,7 @@ impl Exchange {
         }
     }
 
-    /// C and d of a group, before the update or after it.
+    /// Returns C and d of a group, before or after the update.
     fn naive(&self, l: usize, updated: bool) -> (Mat<f64>, Vec<f64>) {
         let scale = self.rows().groups()[l].scale;
         let start: usize = self.groups[..l].iter().map(Vec::len).sum();
@@ -101,7 +101,7 @@ impl Exchange {
         (c, d)
     }
 
-    /// How large what is added up to C and to d of a group can be.
+    /// Returns the magnitudes of the terms that add up to C and to d of a group.
     fn sizes(&self, l: usize) -> (f64, f64) {
         let scale = self.rows().groups()[l].scale;
         let norm = |x: &[f64]| dot(x, x).sqrt();
@@ -178,7 +178,7 @@ pub(crate) fn swap_table_and_gains(tested: &Tested) {
         for slots in [[3, 1, 0], [64, 65, 2], [1, 0, 17]] {
             exchange(tested, Features::from_rows(items, dims, values.clone()).unwrap(), slots);
         }
-        // Rows as they are stored.
+        // Rows in their stored type.
         let single: Vec<f32> = values.iter().map(|&x| x as f32).collect();
         exchange(tested, Features::from_rows(items, dims, single).unwrap(), [5, 1, 0]);
         let half: Vec<f16> = values.iter().map(|&x| f16::from_f64(x)).collect();
@@ -186,7 +186,7 @@ pub(crate) fn swap_table_and_gains(tested: &Tested) {
     }
 }
 
-/// Shares N_l that sum to something below the identity: Σ v vᵀ over random vectors, normalised.
+/// Returns shares N_l whose sum is below the identity: normalised sums Σ v vᵀ over random vectors.
 pub(super) fn shares(parts: usize, size: usize) -> Vec<Mat<f64>> {
     let each = size / parts + 1;
     let values = normals(parts * each * size, (parts * size) as u64);
@@ -209,7 +209,7 @@ fn phases(parts: usize, nodes: usize) -> Vec<c64> {
         .collect()
 }
 
-/// P(θ), with candidates projected out.
+/// Returns P(θ) with candidates projected out.
 pub(super) fn node(shares: &[Mat<f64>], phases: &[c64], unit: Option<&[f64]>) -> DMatrix<Complex<f64>> {
     let n = shares[0].nrows();
     let q = DMatrix::from_fn(n, n, |i, j| {
@@ -227,7 +227,7 @@ pub(super) fn node(shares: &[Mat<f64>], phases: &[c64], unit: Option<&[f64]>) ->
 }
 
 fn grid_determinants(tested: &Tested) {
-    // In workgroup memory up to 16, 32, 45 rows and 64, or 55 in f64.
+    // Matrices fit in workgroup memory up to 16, 32, 45 and 64 rows, or 55 in f64.
     for (size, parts, nodes) in [
         (1, 1, 3),
         (2, 2, 5),
@@ -259,7 +259,7 @@ fn grid_determinants(tested: &Tested) {
             let expected = matrix.clone().determinant();
             for found in [&determinants[at], &inverses[at]] {
                 let found = found.determinant.value();
-                // det P(0) = 1 is what errors are relative to.
+                // Errors are relative to det P(0) = 1.
                 tested.close(found.re, expected.re, size, 1.0, &what);
                 tested.close(found.im, expected.im, size, 1.0, &what);
             }
@@ -277,7 +277,7 @@ fn grid_determinants(tested: &Tested) {
     }
 }
 
-/// Pivots that vanish are the host's.
+/// Nodes with vanishing pivots go to the host.
 fn singular_nodes(tested: &Tested) {
     let half = Mat::from_fn(6, 6, |i, j| if i == j { 0.5 } else { 0.0 });
     let shares = [half.clone(), half];
@@ -290,7 +290,7 @@ fn singular_nodes(tested: &Tested) {
     tested.close(found[1].determinant.value().re, 1.0, 6, 1.0, "−I");
 }
 
-/// Wherever it is: another pivot of this column would lose all digits of the inverse.
+/// The largest pivot may be anywhere: any other pivot of this column would lose all digits of the inverse.
 fn the_largest_pivot(tested: &Tested) {
     let size = 18;
     for row in 1..size {
@@ -381,7 +381,7 @@ fn planted_faults_are_noticed() {
             ("grid_determinants", "[pivots_base + step] = found.row", "[pivots_base + step] = step"),
             grid_determinants,
         ),
-        // A row that is not moved, and a pivot that is not looked for in every eighth row.
+        // Faults: a row that is not moved, and a pivot search that skips every eighth row.
         (("grid_determinants", "entry(own + j));", "entry(other + j));"), grid_determinants),
         (("grid_determinants", "other < SEARCHERS", "other < SEARCHERS - 1u"), the_largest_pivot),
         (("candidate_determinants", "+ ui * uj * form", "- ui * uj * form"), candidate_determinants),

@@ -1,4 +1,4 @@
-//! Devices: opening them, and what goes wrong on them, as typed errors.
+//! Devices: opening them, and their failures as typed errors.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ fn a_device_of_the_application() {
     let on_cpu = Greedy::default().solve(&dpp, &Engine::cpu()).unwrap();
     assert_eq!((found.subset, found.engine), (on_cpu.subset, mine.engine().info()));
     assert!(mine.dispatches().iter().any(|(verb, count)| *verb == "gain_update" && *count >= 6));
-    // The application goes on using it.
+    // The application continues to use it.
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
         size: 16,
@@ -120,7 +120,7 @@ fn rows_go_to_the_device_once_and_leave_with_their_features() {
         assert_abs_diff_eq!(few[1] / few[0], first[1] / first[3], epsilon = 1e-5);
         first
     };
-    // Other features, perhaps at the same place in memory, are other features.
+    // Other features are recognised, even at the same address.
     assert_ne!(norms(1), norms(2));
     assert_eq!(norms(1), norms(1));
 }
@@ -132,7 +132,7 @@ fn rows_beyond_the_memory_come_and_go() {
     let rows = Rows::scaled(&features, vec![Items::All(items)]);
     for precision in [Precision::F32, Precision::F64] {
         let Some(whole) = gpu(precision) else { return };
-        // Chunks of 512 rows in f64 and of 1024 in f32, of which one stays.
+        // Chunks have 512 rows in f64 and 1024 in f32, and one chunk stays on the device.
         let options = GpuOptions::default().with_precision(precision).with_largest_binding(1 << 17);
         let Some(small) = open(&options.with_row_memory(1 << 17), "graphics device") else { return };
         let grams = |gpu: &Gpu| gpu.part_grams(&rows, None).unwrap();
@@ -143,7 +143,7 @@ fn rows_beyond_the_memory_come_and_go() {
             let uploaded = (small.traffic() - before).uploaded;
             let error = (&found[0] - &expected[0]).norm_max();
             assert!(error <= 1e-6 * expected[0].norm_max(), "{error}");
-            // All but the first chunk, again and again.
+            // All chunks except the first are uploaded repeatedly.
             let width = if precision == Precision::F32 { 4 } else { 8 };
             assert!(uploaded as usize >= (items - 1024) * dims * width, "{uploaded}");
         }

@@ -1,4 +1,4 @@
-//! The shaders as other compilers read them: their WGSL, SPIR-V as wgpu emits it, and what other drivers take.
+//! The shaders for other compilers: their WGSL, their SPIR-V as wgpu emits it, and restrictions of other drivers.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -12,7 +12,7 @@ use partition_dpp::engine::{Precision, gpu::Gpu};
 
 use crate::shaders::{each_shader, validated};
 
-/// Leaves a file in the folder that `PDPP_SHADERS` names, if it does.
+/// Writes a file to the folder that `PDPP_SHADERS` names, if it is set.
 fn leave(name: &str, bytes: &[u8]) {
     if let Some(folder) = std::env::var_os("PDPP_SHADERS") {
         fs::write(Path::new(&folder).join(name.to_lowercase()), bytes).unwrap();
@@ -23,15 +23,15 @@ fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// What wgpu's Vulkan backend adds to a shader: everything, or what it still adds to a trusted one.
+/// The checks that wgpu's Vulkan backend adds to a shader: all of them, or those that a trusted shader keeps.
 #[derive(Clone, Copy, Debug)]
 enum Checks {
     Checked,
     Trusted,
 }
 
-/// A shader in SPIR-V, as wgpu 30 emits it for a driver with Vulkan 1.3 and robust access to buffers, as those of AMD,
-/// Intel and NVIDIA have.
+/// Returns a shader in SPIR-V, as wgpu 30 emits it for a driver with Vulkan 1.3 and robust buffer access, such as the
+/// drivers of AMD, Intel and NVIDIA.
 fn emitted(module: &Module, info: &ModuleInfo, checks: Checks) -> Vec<u32> {
     let options = spv::Options {
         lang_version: (1, 6),
@@ -52,7 +52,8 @@ fn emitted(module: &Module, info: &ModuleInfo, checks: Checks) -> Vec<u32> {
     spv::write_vec(module, info, &options, Some(&entry)).unwrap()
 }
 
-/// Where `PDPP_SHADERS` names a folder, the shaders are left there in SPIR-V, for another validator and for compilers.
+/// If `PDPP_SHADERS` names a folder, the shaders are written there in SPIR-V, for another validator and for
+/// compilers.
 #[test]
 fn shaders_are_valid_in_both_precisions() {
     each_shader(|name, precision, module, info| {
@@ -64,7 +65,7 @@ fn shaders_are_valid_in_both_precisions() {
     });
 }
 
-/// Faults that the limits on compiled shaders (`.ci/gpu-static`) must notice, each named after what is wrong.
+/// Returns faults that the limits on compiled shaders (`.ci/gpu-static`) must notice, each named after the fault.
 fn planted() -> [(&'static str, String); 4] {
     let shader = |threads: u32, globals: &str, body: &str| {
         format!(
@@ -118,7 +119,9 @@ fn planted_shaders_are_valid() {
     }
 }
 
-/// What naga takes and WGSL does not allow, each named after what is wrong; another compiler (`.ci/wgsl`) must notice it.
+/// Texts that naga accepts although WGSL does not allow them, each named after the fault. Another compiler
+/// (`.ci/wgsl`)
+/// must notice them.
 const NOT_WGSL: [(&str, &str); 3] = [
     ("parentheses", "if t > 1u || t == 1u && x[t] > 2u { x[t] = 0u; }"),
     ("barrier", "if x[0] > 2u { workgroupBarrier(); } x[t] = 1u;"),
@@ -158,7 +161,7 @@ fn shaders_are_translated_to_every_language() {
             .unwrap_or_else(|error| panic!("{}: {error}", of("HLSL")));
         assert!(text.contains("numthreads"), "{}", of("HLSL"));
         if precision == Precision::F64 {
-            // Metal and GLSL ES have none.
+            // Metal and GLSL ES have no f64.
             return;
         }
         let options = msl::Options { lang_version: (2, 4), ..Default::default() };

@@ -1,4 +1,4 @@
-//! Local search on devices that ends, or goes on, with exchanges between two parts.
+//! Local search on devices that ends with, or continues after, exchanges between two parts.
 
 use oracles::{
     engines::{self, Tested},
@@ -25,7 +25,7 @@ pub(crate) fn search(
 
 const FEW: Restarts = Restarts::Count(4);
 
-/// Two axes for each pair of parts: a part prefers the first, which its partner needs.
+/// Returns two axes per pair of parts: a part prefers the first axis, which its partner needs.
 pub(crate) fn traps(parts: usize, each: usize) -> (Features, Vec<usize>) {
     let dims = 3 * parts / 2;
     let mut values = Vec::new();

@@ -1,4 +1,4 @@
-//! Failures of real devices, faked: each ends as a typed error, with the process alive.
+//! Simulated failures of real devices: each ends as a typed error, and the process survives.
 
 use std::{
     sync::{Barrier, Mutex},
@@ -34,7 +34,7 @@ fn all(features: &Features) -> Rows<'_> {
     Rows::scaled(features, vec![Items::All(600)])
 }
 
-/// Asserts that nothing more is computed on a device, and that the process goes on.
+/// Asserts that nothing more is computed on a device, and that the process continues.
 #[track_caller]
 fn assert_lost_for_ever(gpu: &Gpu) {
     let features = features();
@@ -88,7 +88,7 @@ fn a_reset_in_the_middle_of_a_search() {
 
 #[test]
 fn commands_that_never_finish() {
-    // Honest commands take milliseconds.
+    // Correct commands take milliseconds.
     let limit = Duration::from_millis(5500);
     let options = GpuOptions::default().with_precision(Precision::F32).with_time_limit(limit);
     let Some(gpu) = open(&options, "graphics device") else { return };
@@ -102,13 +102,13 @@ fn commands_that_never_finish() {
     assert_lost_for_ever(&gpu);
 }
 
-/// A driver may report success for commands of a device that was lost meanwhile.
+/// A driver may report success for commands of a device that has been lost.
 #[test]
 fn a_loss_that_is_not_reported() {
     for precision in [Precision::F32, Precision::F64] {
         let Some(gpu) = gpu(precision) else { return };
         let features = features();
-        // Twice, so that there is an old answer to take for a new one.
+        // Run twice, so that an old answer exists that could be mistaken for a new one.
         gpu.row_norms(&all(&features)).unwrap();
         gpu.fake(Fault::Dropped);
         let outcome = gpu.row_norms(&all(&features));
@@ -136,7 +136,7 @@ fn a_loss_that_only_the_application_hears_of() {
     assert_lost_for_ever(&mine);
 }
 
-/// What the shader's quotient is to become, and the precision that is then opened without f64 being asked for.
+/// Shaders with inaccurate arithmetic are refused for f64, and without a wanted precision, f32 is opened instead.
 #[test]
 fn f64_that_divides_in_single_precision() {
     let Some(honest) = gpu(Precision::F64) else { return };
@@ -157,7 +157,7 @@ fn f64_that_divides_in_single_precision() {
     }
 }
 
-/// Asserts that a device is refused for this operation; returns its error.
+/// Asserts that a device is refused for this operation, and returns its error.
 fn is_refused(options: &GpuOptions, wanted: usize, operation: &str) -> f64 {
     match Gpu::new(options) {
         Err(Error::Device(DeviceProblem::Inaccurate { bits, operation: found, error, .. })) => {
@@ -189,14 +189,14 @@ fn inaccurate_single_precision_is_refused() {
 const NOT_A_NUMBER: &str = "real(bitcast<f32>(0x7fc00000u + parameters.start))";
 const INFINITY: &str = "real(bitcast<f32>(0x7f800000u + parameters.start))";
 
-/// A device on which one expression of a verb's shader has become what is no number.
+/// Opens a device on which one expression of a verb's shader yields NaN or infinity.
 fn broken(precision: Precision, verb: &'static str, from: &'static str, nothing: &str) -> Option<Gpu> {
     let to = format!("{from} + {nothing}");
     let options = GpuOptions::default().with_precision(precision).with_patch(verb, from, String::leak(to));
     open(&options, "graphics device")
 }
 
-/// Each verb with an expression of its shader.
+/// A verb with an expression of its shader.
 type Verb = (&'static str, &'static str, fn(&Gpu, &Rows<'_>) -> Result<(), Error>);
 
 fn swaps(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
@@ -216,7 +216,7 @@ fn swaps(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     table.gains(Some(&update), &[vec![1.0, 2.0]]).map(drop)
 }
 
-/// Exchanges of two halves of the rows, whose residuals the device computes.
+/// Runs exchanges between two halves of the rows, whose residuals the device computes.
 fn exchanges(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     let halves = [0, 300].map(|first| (first..first + 300).collect::<Vec<u32>>());
     let rows = Rows::scaled(rows.features(), halves.iter().map(|items| Items::Listed(items)).collect());
@@ -253,7 +253,7 @@ fn blocks(gpu: &Gpu, _: &Rows<'_>) -> Result<(), Error> {
     gpu.grid_blocks(&grid, Mat::<f64>::identity(2, 5).as_ref()).map(drop)
 }
 
-/// A choice, and one after a pick.
+/// Runs a choice, and another one after a pick.
 fn choices(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
     let grid = PhaseGrid { shares: &shares, phases: &[c64::new(1.0, 0.0), c64::new(0.0, 1.0)] };
@@ -335,13 +335,14 @@ fn what_is_no_number_is_never_an_answer() {
 
 #[test]
 fn threads_share_a_device() {
-    // A thread may see the end of another's submission before that one asks for its results, and then wait for nothing.
+    // A thread may see the end of another thread's submission before that one requests its results, and then wait for
+    // nothing.
     let options =
         GpuOptions::default().with_precision(Precision::F32).with_time_limit(Duration::from_secs(100));
     let Some(gpu) = open(&options, "threads") else { return };
     let features = features();
     let expected = gpu.row_norms(&all(&features)).unwrap();
-    // After every round nobody is left to answer the one who is late.
+    // After every round, nobody is left to answer a late thread.
     let (round, wrong) = (Barrier::new(2), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..2 {

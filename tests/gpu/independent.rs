@@ -1,4 +1,4 @@
-//! Batches of proposals of independent items: the device finds the subsets that the host finds, and they follow the law.
+//! Batches of proposals of independent items: the device finds the same subsets as the host, and they follow the law.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -41,12 +41,12 @@ fn problems() -> Vec<Problem> {
     ];
     let copies = tilted_problems().pop().unwrap();
     problems.push(copies);
-    // A mean that is far longer than what rows differ by.
+    // The mean is far longer than the differences between rows.
     let (items, dims) = (300, 10);
     let values: Vec<f64> = normals(items * dims, 3).into_iter().map(|x| 5.0 + x).collect();
     let features = Features::from_rows(items, dims, values).unwrap();
     problems.push(Problem { name: "a long mean", features, ..problem("", items, dims, &[2, 2], 200) });
-    // Half precision, weights, and parts that do not follow each other.
+    // Half precision, weights, and parts that are not contiguous.
     let scores: Vec<f64> = (0..items).map(|i| (i % 7) as f64 * 0.3).collect();
     let halves: Vec<half::f16> = normals(items * dims, 4).into_iter().map(half::f16::from_f64).collect();
     let features = Features::from_rows(items, dims, halves).unwrap().with_scores(&scores, 0.5).unwrap();
@@ -78,7 +78,7 @@ fn rows_may_come_in_chunks() {
     }
 }
 
-/// Dispatches and submissions are cut so that the slowest cards have breaks.
+/// Dispatches and submissions are cut so that even the slowest cards have breaks.
 #[test]
 fn work_may_be_cut() {
     for precision in PRECISIONS {
@@ -93,7 +93,7 @@ fn work_may_be_cut() {
     }
 }
 
-/// A device in whose shaders a text is replaced.
+/// Opens a device with a text replaced in its shaders.
 fn patched(precision: Precision, verb: &'static str, from: &'static str, to: &'static str) -> Option<Gpu> {
     let options = GpuOptions::default().with_precision(precision).with_patch(verb, from, to);
     let is_either = verb == "item_proposals";
@@ -116,7 +116,7 @@ fn near_ties_are_decided_by_the_host() {
     }
 }
 
-/// What single precision rounds is much less than the bounds allow for.
+/// Rounding errors of single precision are much smaller than the bounds allow.
 #[test]
 fn bounds_are_wide() {
     let narrow = "8.0) * 0.1 * real(p.unit)";
@@ -132,28 +132,28 @@ fn bounds_are_wide() {
 fn planted_faults_are_noticed() {
     let mut unnoticed = Vec::new();
     for (verb, from, to) in [
-        // The picks.
+        // Faults in the picks.
         ("gather_picks", "counter(TRIALS + t,", "counter(t,"),
         ("gather_picks", "p.first + pick / p.size", "1u + p.first + pick / p.size"),
         ("gather_picks", "select(entry.y, drawn.x, drawn.y < entry.x)", "drawn.x"),
         ("gather_picks", "pick.x + pick.w + drawn.x", "pick.x + drawn.x"),
-        // Their rows.
+        // Faults in their rows.
         ("gather_picks", "table[position] - p.before", "position - p.before"),
         ("gather_picks", "factor * stored_quad", "stored_quad"),
         ("gather_picks", "quad = lane; quad", "quad = 8u + lane; quad"),
-        // Products.
+        // Faults in the products.
         ("item_proposals", "sum += sh_gram[i * MOST + j];", ""),
         ("item_proposals", "let across = p.size / 2u + 1u;", "let across = p.size / 2u;"),
         ("item_proposals", "sh_gram[j * MOST + i] = sh_gram[i * MOST + j];", ""),
         ("item_proposals", "/= sh_roots[i] * sh_roots[j];", "/= sh_roots[i];"),
         ("item_proposals", "product *= square;", ""),
-        // Pivots.
+        // Faults in the pivots.
         ("item_proposals", "-= along * own;", "-= 0.9 * along * own;"),
         ("item_proposals", "j = t + 1u + thread % LANES", "j = t + 2u + thread % LANES"),
         ("item_proposals", "clamp(pivot + off, ZERO, ONE)", "clamp(0.9 * pivot, ZERO, ONE)"),
         ("item_proposals", "unit_number(words.z, words.w)", "unit_number(words.x, words.w)"),
         ("item_proposals", "sh_state = REJECTED;", "sh_state = ACCEPTED;"),
-        // What was drawn.
+        // Faults in the result.
         ("item_proposals", "= sh_picks[s];", "= sh_picks[0];"),
         ("item_proposals", "positions[number * p.size + thread]", "positions[number + thread]"),
     ] {
@@ -176,7 +176,7 @@ fn with_sampler<T>(case: &Case, engine: &Engine, with: impl FnOnce(&Sampler) -> 
     with(&dpp.sampler(independent(), engine).unwrap())
 }
 
-/// Of the host, which a device repeats.
+/// The draws of the host, which a device repeats, follow the law.
 #[test]
 fn draws_follow_the_law() {
     let Some(gpu) = gpu(Precision::F64) else { return };
@@ -225,7 +225,7 @@ fn thousands_of_proposals_are_one_submission_and_one_wait() {
             assert!(made > draws && samples.subsets().len() as u64 == draws && replayed < made / 50);
             assert!(added.waits == 1 && added.submissions == 1 && added.dispatches == 2, "{added:?}");
             assert!(added.uploaded <= 2 * gpu.parameter_bytes() + 4, "{added:?}");
-            // Six words for every subset, of which some more are made than asked for.
+            // Six words per subset; somewhat more subsets are made than requested.
             assert!(added.downloaded <= 24 * (draws + draws / 2), "{added:?}");
         });
     }
@@ -246,7 +246,7 @@ fn what_does_not_fit_is_drawn_one_by_one() {
     assert_eq!(of(&too_many, independent(), &gpu.engine()), None);
 }
 
-/// Proposals that a device makes by the thousand may be accepted less often.
+/// Proposals made by the thousand on a device may have a lower acceptance.
 #[test]
 fn a_device_changes_the_choice_of_a_bound() {
     let Some(gpu) = gpu(Precision::F32) else { return };

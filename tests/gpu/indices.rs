@@ -1,5 +1,6 @@
-//! Every index of the shaders that run without run-time checks is in bounds: all conformance tests run with shaders that
-//! testify of theirs.
+//! Every index of the shaders that run without run-time checks is in bounds: all conformance tests run with shaders
+//! that
+//! record their indices.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::{
     testimony::{place, testifying},
 };
 
-/// All tests of verbs, by name.
+/// Returns all tests of verbs, by name.
 fn tests() -> impl Iterator<Item = (&'static str, Test)> {
     let all = [
         conformance::ALL,
@@ -26,8 +27,10 @@ fn tests() -> impl Iterator<Item = (&'static str, Test)> {
     all.into_iter().flatten().copied()
 }
 
-/// The ways in which work is cut: by bindings; not at all, with more workgroup memory than a software driver admits to, as
-/// large cards have; and by dispatches, which is the same in either precision.
+/// Returns the ways in which work is cut.
+///
+/// By bindings; not at all, with more workgroup memory than a software driver reports, as large cards have; and by
+/// dispatches, which is the same in either precision.
 fn options(precision: Precision) -> Vec<(GpuOptions, usize)> {
     let whole = GpuOptions::default().with_precision(precision).with_witness(testifying);
     let matrix = if precision == Precision::F64 { 60 } else { 85 };
@@ -41,7 +44,7 @@ fn options(precision: Precision) -> Vec<(GpuOptions, usize)> {
     options
 }
 
-/// What shaders testified: names of those that ran, and those of an index out of bounds.
+/// Returns the records of the shaders: the names of the ones that ran, and of the ones with an index out of bounds.
 fn testimony(gpu: &Gpu) -> (Vec<&'static str>, Vec<(&'static str, u32)>) {
     let words = gpu.testimony().unwrap();
     let shaders = Gpu::shaders(Precision::F64);
@@ -77,7 +80,7 @@ fn every_index_is_in_bounds_in_double_precision() {
     every_index_is_in_bounds(Precision::F64);
 }
 
-/// Of buffers and of workgroup memory, read and written, one too far and far away.
+/// Tries buffers and workgroup memory, read and written, one past the end and far away.
 #[test]
 fn an_index_out_of_bounds_is_noticed() {
     for (verb, from, to) in [

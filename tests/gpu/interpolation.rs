@@ -1,4 +1,4 @@
-//! Draws by interpolation whose nodes are on the device: the subsets are those of the CPU, and what travels.
+//! Draws by interpolation with nodes on the device: the subsets agree with the CPU, and the traffic is bounded.
 
 use oracles::{
     engines::{gpu, open},
@@ -12,7 +12,7 @@ use partition_dpp::{
     },
 };
 
-/// Items in turn in every part.
+/// Items dealt to parts in turn.
 struct Problem {
     features: Features,
     partition: Partition,
@@ -78,7 +78,7 @@ fn subsets_are_those_of_the_cpu() {
     }
 }
 
-/// Single precision conditions nodes on the host.
+/// In single precision, nodes are conditioned on the host.
 #[test]
 fn single_precision_keeps_its_law() {
     let Some(gpu) = gpu(Precision::F32) else { return };
@@ -100,13 +100,13 @@ fn a_pick_is_one_wait_and_64_bytes() {
         let traffic = gpu.traffic() - before;
         assert_eq!((traffic.waits, traffic.submissions), (7, 7), "{traffic:?}");
         assert!(traffic.downloaded <= 7 * 64, "{traffic:?}");
-        // Directions, phases and factors of nodes; a hundred rows would be more.
+        // Directions, phases and factors of nodes; a hundred rows would take more.
         assert!(traffic.uploaded < 40_000, "{traffic:?}");
         println!("{items} items: {traffic:?}");
     }
 }
 
-/// That a grid has faded is known with the next choice, which is used all the same.
+/// A faded grid is detected with the next choice, which is still used.
 #[test]
 fn grids_that_fade_are_no_more_waits() {
     let Some(gpu) = gpu(Precision::F64) else { return };
@@ -118,7 +118,7 @@ fn grids_that_fade_are_no_more_waits() {
     let _ = sampler.sample_many(draws, 2);
     let (traffic, grids) = (gpu.traffic() - before, dispatches(&gpu, "grid_determinants") - grids);
     println!("{grids} grids in {draws} draws: {traffic:?}");
-    // The grid of the second part is due in any case.
+    // The grid of the second part is needed in any case.
     assert!(grids > draws);
     assert_eq!(traffic.waits, draws * 34, "{traffic:?}");
     assert!(traffic.downloaded <= traffic.waits * 64, "{traffic:?}");

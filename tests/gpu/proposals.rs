@@ -1,4 +1,4 @@
-//! Batches of proposals: the device finds the subsets that the host finds, and they follow the law.
+//! Batches of proposals: the device finds the same subsets as the host, and they follow the law.
 
 mod tables;
 
@@ -31,7 +31,7 @@ use partition_dpp::{
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 
-/// Items, features, parts, and items of each; draws by proposals of one kind.
+/// Items, features, parts, items per part, and draws from proposals of one kind.
 #[derive(Clone)]
 pub(crate) struct Problem {
     pub(crate) name: &'static str,
@@ -42,7 +42,7 @@ pub(crate) struct Problem {
     pub(crate) options: SamplerOptions,
 }
 
-/// Of tilted proposals.
+/// Makes a problem for tilted proposals.
 pub(crate) fn problem(name: &'static str, items: usize, dims: usize, quota: &[usize], draws: u64) -> Problem {
     let values = normals(items * dims, 11);
     let features = Features::from_rows(items, dims, values).unwrap();
@@ -58,7 +58,7 @@ pub(crate) fn problems() -> Vec<Problem> {
         problem("many eigenvectors", 900, 300, &[2, 2], 40),
         problem("as many as fit", 300, 44, &[18, 18], 8),
     ];
-    // Of every row two copies, with very unequal lengths.
+    // Two copies of every row, with very unequal lengths.
     let (items, dims) = (80, 7);
     let mut values = normals(items / 2 * dims, 5).repeat(2);
     for (i, row) in values.chunks_exact_mut(dims).enumerate() {
@@ -87,26 +87,26 @@ impl Problem {
         with(&dpp.sampler(self.options, engine).unwrap())
     }
 
-    /// Draws on a device, with their numbers of proposals, and the proposals that the host made.
+    /// Returns draws on a device, their numbers of proposals, and the number of proposals that the host made.
     pub(crate) fn draws(&self, engine: &Engine) -> (Vec<Subset>, u64, [u64; 2]) {
         self.sampled(engine, |sampler| drawn(sampler, self.draws))
     }
 
-    /// The same draws by the host, after the device has failed.
+    /// Returns the same draws from the host, after the device has failed.
     pub(crate) fn draws_of_host(&self, precision: Precision) -> (Vec<Subset>, u64) {
         let gpu = gpu(precision).unwrap();
         self.sampled(&gpu.engine(), |sampler| drawn_by_host(&gpu, sampler, self.draws))
     }
 }
 
-/// Draws on a device, with their numbers of proposals, and the proposals that the host made.
+/// Returns draws on a device, their numbers of proposals, and the number of proposals that the host made.
 pub(crate) fn drawn(sampler: &Sampler, draws: u64) -> (Vec<Subset>, u64, [u64; 2]) {
     let samples = sampler.sample_many(draws, 99);
     let proposals = samples.proposals();
     (samples.into_iter().collect(), proposals, sampler.batched_proposals().unwrap())
 }
 
-/// The same draws by the host, after the device has failed.
+/// Returns the same draws from the host, after the device has failed.
 pub(crate) fn drawn_by_host(gpu: &Gpu, sampler: &Sampler, draws: u64) -> (Vec<Subset>, u64) {
     gpu.fake(Fault::Dropped);
     let (subsets, proposals, [made, replayed]) = drawn(sampler, draws);
@@ -114,12 +114,12 @@ pub(crate) fn drawn_by_host(gpu: &Gpu, sampler: &Sampler, draws: u64) -> (Vec<Su
     (subsets, proposals)
 }
 
-/// The share of proposals that are left to the host, at most.
+/// Returns the largest share of proposals that may be left to the host.
 pub(crate) fn replays(precision: Precision) -> f64 {
     if precision == Precision::F32 { 0.05 } else { 1e-3 }
 }
 
-/// Asserts that a device draws what the host does, and leaves no more than this share of the proposals to it.
+/// Asserts that a device draws the same as the host, and leaves at most this share of the proposals to it.
 pub(crate) fn conform(gpu: &Gpu, problems: &[Problem], most_replayed: f64) {
     let precision = gpu.engine().info().precision;
     for problem in problems {
@@ -140,7 +140,7 @@ fn the_device_finds_what_the_host_finds() {
     }
 }
 
-/// A device in whose shader a text is replaced.
+/// Opens a device with a text replaced in its shader.
 fn patched(precision: Precision, from: &'static str, to: &'static str) -> Option<Gpu> {
     let verbs = ["proposals", "small_proposals"];
     let options = verbs.iter().fold(GpuOptions::default().with_precision(precision), |options, verb| {
@@ -164,7 +164,7 @@ fn near_ties_are_decided_by_the_host() {
     }
 }
 
-/// What single precision rounds is much less than the margin.
+/// Rounding errors of single precision are much smaller than the margin.
 #[test]
 fn margins_are_wide() {
     let Some(narrow) = patched(Precision::F32, "margin = 2.0 *", "margin = 0.2 *") else { return };
@@ -174,11 +174,11 @@ fn margins_are_wide() {
 #[test]
 fn planted_faults_are_noticed() {
     for (from, to) in [
-        // The eigenvectors.
+        // Faults in the eigenvectors.
         ("if word < limit", "if word > limit"),
         ("coins[j * p.size + wanted - 1u]", "coins[j * p.size]"),
         ("sh_chosen[p.size - wanted] = j;", "sh_chosen[wanted - 1u] = j / 2u;"),
-        // The items tried.
+        // Faults in the items tried.
         ("select(entry.y, index, share < entry.x)", "index"),
         ("let length = parameters.items + 1u;", "let length = parameters.items;"),
         ("let index = above.x + u32(middle < below.x);", "let index = above.x + 1u;"),
@@ -188,13 +188,13 @@ fn planted_faults_are_noticed() {
             "vec4<u32>(TRIALS + number, proposal, 7u + p.block_low",
         ),
         ("real(high >> 8u)", "real(high >> 9u)"),
-        // Their residuals.
+        // Faults in their residuals.
         ("unit_rows[position * p.rank + sh_chosen[j]]", "unit_rows[position * p.rank + j]"),
         ("- along * sh_directions", "- 0.5 * along * sh_directions"),
         ("s < picked; s++", "s + 1u < picked; s++"),
         ("trial = project(trial, sh_picked - 1u, thread);", ""),
         ("[j * LANES + thread] / root", "[j * LANES + thread]"),
-        // The picks.
+        // Faults in the picks.
         ("2u * thread + fate - ACCEPTED", "2u * (63u - thread) + fate - ACCEPTED"),
         ("sh_counts[part] > parts[part].y", "sh_counts[part] >= parts[part].y"),
         ("parts[part + 1u].x <= trial.position", "parts[part + 1u].x < trial.position"),
@@ -218,7 +218,7 @@ fn with_sampler<T>(case: &Case, engine: &Engine, with: impl FnOnce(&Sampler) -> 
     with(&dpp.sampler(tilted(), engine).unwrap())
 }
 
-/// Of the host, which a device repeats.
+/// The draws of the host, which a device repeats, follow the law.
 #[test]
 fn draws_follow_the_law() {
     let cases = enumerable_cases();
@@ -227,7 +227,7 @@ fn draws_follow_the_law() {
     for case in &cases {
         let Some(gpu) = gpu(Precision::F64) else { return };
         let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
-        // More of those that accept more.
+        // Take more draws from samplers that accept more.
         let draws = (bound(case) / total * 100_000.0).ceil().max(4000.0) as u64;
         let (samples, _) = with_sampler(case, &gpu.engine(), |sampler| {
             assert!(sampler.law_error() < 1e-9, "{}: {:e}", case.name, sampler.law_error());
@@ -247,7 +247,7 @@ fn thousands_of_proposals_are_one_submission_and_one_wait() {
         let Some(gpu) = open(&options, "traffic") else { return };
         let (rows, draws) = (300, 1500);
         problem("traffic", rows, 12, &[2, 3], 0).sampled(&gpu.engine(), |sampler| {
-            // Tables go up once: an entry of two words and a row for every item.
+            // Tables are uploaded once: per item, an entry of two words and a row.
             let before = gpu.traffic();
             drop(sampler.sample_many(100, 0));
             let tables = gpu.traffic() - before;
@@ -262,7 +262,7 @@ fn thousands_of_proposals_are_one_submission_and_one_wait() {
             assert!(made > 4_000 && samples.subsets().len() as u64 == draws);
             assert!(added.waits == 1 && added.submissions == 1 && added.dispatches == 1, "{added:?}");
             assert!(added.uploaded <= gpu.parameter_bytes() + 4, "{added:?}");
-            // Six words for every subset, of which some more are made than asked for.
+            // Six words per subset; somewhat more subsets are made than requested.
             assert!(added.downloaded <= 24 * (draws + draws / 2), "{added:?}");
         });
     }
@@ -272,13 +272,13 @@ fn thousands_of_proposals_are_one_submission_and_one_wait() {
 fn instalments_and_threads_do_not_matter() {
     let Some(gpu) = gpu(Precision::F32) else { return };
     let case = problem("instalments", 40, 4, &[1, 1], 0);
-    // Across the end of a block of draws.
+    // The range crosses the end of a block of draws.
     let (start, end) = ((1 << 14) - 700, (1 << 14) + 300);
     let whole = case.sampled(&gpu.engine(), |sampler| sampler.sample_many(end, 5));
     let pieces = case.sampled(&gpu.engine(), |sampler| {
         let mut pieces = sampler.sample_range(start..start, 5);
         for [from, to] in [[start, start + 1], [start + 1, end - 100], [end - 100, end]] {
-            // Another seed between them.
+            // Draw with another seed in between.
             pieces.extend(sampler.sample_range(from..to, 5));
             drop(sampler.sample_range(0..3, 6));
         }
@@ -335,7 +335,7 @@ fn what_does_not_fit_is_drawn_one_by_one() {
     case.sampled(&small.engine(), |sampler| assert_eq!(sampler.batched_proposals(), None));
     case.sampled(&Engine::cpu(), |sampler| assert_eq!(sampler.batched_proposals(), None));
     let Some(gpu) = gpu(Precision::F32) else { return };
-    // Eigenvectors are computed on the CPU; batches add what their random numbers have too few digits for.
+    // Eigenvectors are computed on the CPU. Batches add the error from the limited digits of their random numbers.
     let [on_cpu, in_batches] =
         [Engine::cpu(), gpu.engine()].map(|engine| case.sampled(&engine, Sampler::law_error));
     assert!(in_batches > on_cpu && in_batches < on_cpu + 1e-12, "{on_cpu:e} {in_batches:e}");

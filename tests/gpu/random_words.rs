@@ -8,7 +8,7 @@ use partition_dpp::engine::{
     gpu::{Gpu, GpuOptions},
 };
 
-/// Philox4x32-10 as its authors print it.
+/// Philox4x32-10 as its authors publish it.
 fn philox(given: [u32; 6]) -> [u32; 4] {
     let [mut c0, mut c1, mut c2, mut c3, mut k0, mut k1] = given;
     for _ in 0..10 {

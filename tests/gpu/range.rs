@@ -1,4 +1,4 @@
-//! Numbers of very different sizes in single precision: right within what it claims, or refused.
+//! Numbers of very different sizes in single precision: right within the stated error, or refused.
 
 use approx::{abs_diff_eq, relative_eq};
 use faer::{Mat, MatRef};
@@ -17,7 +17,7 @@ use partition_dpp::{
 const DIMS: usize = 6;
 const ITEMS: usize = 40;
 
-/// Two parts: rows of size `size`, and `size · apart`.
+/// Returns two parts: rows of length `size`, and of length `size · apart`.
 fn features(size: f64, apart: f64) -> Features {
     let mut values = normals(ITEMS * DIMS, 11);
     for (item, row) in values.chunks_exact_mut(DIMS).enumerate() {
@@ -31,7 +31,7 @@ fn partition() -> Partition {
     Partition::from_labels(&(0..ITEMS).map(|i| i % 2).collect::<Vec<_>>()).unwrap()
 }
 
-/// Sizes of all rows, and how much larger those of the second part are.
+/// Lengths of all rows, and the factor by which rows of the second part are longer.
 const SCALES: [(f64, f64); 7] =
     [(1.0, 1.0), (1e60, 1.0), (1e-60, 1.0), (1.0, 1e30), (1.0, 1e-30), (1e60, 1e-30), (1e-60, 1e30)];
 
@@ -39,7 +39,8 @@ fn is_refusal(error: &Error) -> bool {
     matches!(error, Error::Device(DeviceProblem::SinglePrecision { .. }))
 }
 
-/// The same numbers as on the CPU, to so many times the rounding of single precision, relative to these sizes.
+/// Asserts the same numbers as on the CPU, up to a multiple of the rounding of single precision relative to these
+/// sizes.
 #[track_caller]
 fn assert_close(found: &[f64], expected: &[f64], sizes: &[f64], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
@@ -108,7 +109,7 @@ fn verbs_hold_numbers_of_any_size() {
     }
 }
 
-/// Duals, weights and changes of any size: those of a search among sets of any size reach 1e±280.
+/// Duals, weights and changes of any size. In a search over sets of any size, they reach 1e±280.
 #[test]
 fn swaps_hold_numbers_of_any_size() {
     let Some(gpu) = gpu(Precision::F32) else { return };
@@ -117,7 +118,7 @@ fn swaps_hold_numbers_of_any_size() {
     let rows = Rows::scaled(&features, groups.iter().map(|items| Items::Listed(items)).collect());
     for size in [1.0, 1e60, 1e-60, 1e135, 1e-135] {
         let entries = normals(DIMS * 2, 8);
-        // Two slots of any size and one of additions.
+        // Two slots of any size, and one for additions.
         let duals = |l: usize| {
             Mat::from_fn(DIMS, 3, |i, slot| {
                 let size = if l == 0 { size } else { 1.0 };
@@ -179,7 +180,7 @@ fn swaps_hold_numbers_of_any_size() {
     }
 }
 
-/// Rows of one group that single precision cannot hold side by side.
+/// Rows of one group that single precision cannot hold together.
 #[test]
 fn rows_beyond_single_precision_are_refused() {
     let Some(gpu) = gpu(Precision::F32) else { return };
@@ -197,14 +198,14 @@ fn rows_beyond_single_precision_are_refused() {
             other => panic!("{apart:e}: {other:?}"),
         }
     }
-    // What is infinite in single precision never gets there.
+    // Values that are infinite in single precision never get there.
     let features = features(1.0, 1.0);
     let rows = Rows::scaled(&features, vec![Items::All(ITEMS)]);
     let outcome = gpu.gain_table(&rows, &vec![1e280; ITEMS]);
     assert_error!(outcome, Error::Device(DeviceProblem::SinglePrecision { .. }), ["single precision"]);
 }
 
-/// Probabilities, alike if they agree to what single precision claims.
+/// Probabilities that are equal if they agree within the stated error of single precision.
 #[derive(Debug)]
 struct Near(Vec<f64>);
 
@@ -214,7 +215,7 @@ impl PartialEq for Near {
     }
 }
 
-/// What an algorithm finds in single precision: the same, or a refusal.
+/// Asserts that an algorithm in single precision finds the same or refuses.
 #[track_caller]
 fn same_or_refused<T: PartialEq + std::fmt::Debug>(
     gpu: &Gpu,
@@ -257,11 +258,11 @@ fn algorithms_are_right_or_refuse() {
         println!("{what}: {done:?}");
         answered.iter_mut().zip(done).for_each(|(count, done)| *count += usize::from(done));
     }
-    // Parts have their own scales: quotas are always answered.
+    // Parts have their own scales, so quotas are always answered.
     assert_eq!([answered[0], answered[1], answered[5]], [SCALES.len(); 3]);
 }
 
-/// More items than any list of rivals that single precision cannot tell from the best, which comes last.
+/// More items than any list of rivals that single precision cannot distinguish from the best, which comes last.
 #[test]
 fn the_best_of_many_that_look_alike_is_found() {
     let Some(gpu) = gpu(Precision::F32) else { return };
@@ -273,7 +274,7 @@ fn the_best_of_many_that_look_alike_is_found() {
         assert_eq!(Greedy::default().solve(&one, &engine).unwrap().subset.as_slice(), [items - 1]);
         assert_eq!(LocalSearch::default().solve(&one, &engine).unwrap().subset.as_slice(), [items - 1]);
     }
-    // All of a third group look alike as swaps, too.
+    // All items of a third group look alike as swaps, too.
     let rows = Rows::scaled(&features, vec![Items::All(items)]);
     let mut table = gpu
         .swap_table(

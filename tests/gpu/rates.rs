@@ -14,7 +14,7 @@ fn software_is_not_measured_and_not_taken() {
     if gpu(Precision::F32).is_none() {
         return;
     }
-    // Much work, for which a computer needs no features.
+    // A large job; the choice needs no features.
     let chosen = Engine::auto(&Job::of_size(10_000_000, 64, 4, Task::Greedy).with_picks(50));
     println!("{}: {}", chosen.engine.info(), chosen.reason);
     if AdapterSummary::taken_unasked(&summaries()).is_none() {
@@ -35,7 +35,7 @@ fn rates_are_measured_by_the_verbs() {
         for rate in [rates.read, rates.multiply, of_gpu.upload, of_gpu.latency] {
             assert!(rate.is_finite() && rate > 0.0, "{rates:?}");
         }
-        // Rows of 16 and 4 MiB are brought there, and once more as f64 at most; a fast card gets 16 and 64 MiB more.
+        // Rows of 16 and 4 MiB are uploaded, and again as f64 at most. A fast card gets 16 and 64 MiB more.
         let uploaded = (gpu.traffic() - before).uploaded;
         let most = if is_software { 50 } else { 250 };
         assert!((20 << 20..most << 20).contains(&uploaded), "{uploaded}");

@@ -1,4 +1,4 @@
-//! Batches of sequential draws: the device keeps the draws that the host keeps, and they follow the law.
+//! Batches of sequential draws: the device keeps the same draws as the host, and they follow the law.
 
 mod law;
 mod tables;
@@ -20,7 +20,7 @@ use partition_dpp::{
 use crate::proposals::{drawn, drawn_by_host};
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
-/// The law error asked for.
+/// The requested law error.
 const WANTED: f64 = 5e-3;
 
 struct Problem {
@@ -47,7 +47,7 @@ fn problem(name: &'static str, items: usize, dims: usize, quota: &[usize], draws
     problem_of(name, (items, dims), normals(items * dims, 11), quota, draws)
 }
 
-/// Rows with a common mean that is much longer than they are, in fewer dimensions than they have features.
+/// Makes rows with a common mean that is much longer than their differences, in fewer dimensions than features.
 fn lopsided(name: &'static str, (items, dims, rank): (usize, usize, usize), quota: &[usize]) -> Problem {
     let (short, turn) = (normals(items * rank, 5), normals(rank * dims, 6));
     let mean = normals(rank, 7);
@@ -70,7 +70,7 @@ fn problems() -> Vec<Problem> {
         problem("as many as fit", 600, 64, &[5; 9], 3),
         lopsided("common mean", (300, 30, 23), &[2, 1, 3, 2, 2]),
     ];
-    // Of every row two copies, with very unequal lengths.
+    // Two copies of every row, with very unequal lengths.
     let (items, dims) = (84, 9);
     let mut values = normals(items / 2 * dims, 5).repeat(2);
     for (i, row) in values.chunks_exact_mut(dims).enumerate() {
@@ -88,24 +88,24 @@ impl Problem {
         with(&dpp.importance_sampler(engine).unwrap().sampler(WANTED).unwrap())
     }
 
-    /// Draws on a device, with their numbers of proposals, and the proposals that the host made.
+    /// Returns draws on a device, their numbers of proposals, and the number of proposals that the host made.
     fn draws(&self, engine: &Engine) -> (Vec<Subset>, u64, [u64; 2]) {
         self.sampled(engine, |sampler| drawn(sampler, self.draws))
     }
 
-    /// The same draws by the host, after the device has failed.
+    /// Returns the same draws from the host, after the device has failed.
     fn draws_of_host(&self, precision: Precision) -> (Vec<Subset>, u64) {
         let gpu = gpu(precision).unwrap();
         self.sampled(&gpu.engine(), |sampler| drawn_by_host(&gpu, sampler, self.draws))
     }
 }
 
-/// The share of draws that are left to the host, at most.
+/// Returns the largest share of draws that may be left to the host.
 fn replays(precision: Precision) -> f64 {
     if precision == Precision::F32 { 0.05 } else { 1e-3 }
 }
 
-/// Problems, with what the host draws.
+/// Problems, with the draws of the host.
 struct Expected(Vec<(Problem, Vec<Subset>, u64)>);
 
 impl Expected {
@@ -117,7 +117,7 @@ impl Expected {
         Self(problems.into_iter().map(of).collect())
     }
 
-    /// Asserts that a device keeps what the host does, and leaves no more than this share of the draws to it.
+    /// Asserts that a device keeps the same draws as the host, and leaves at most this share of the draws to it.
     fn conform(&self, gpu: &Gpu, most_replayed: f64) {
         for (problem, expected, expected_proposals) in &self.0 {
             let (found, proposals, [made, replayed]) = problem.draws(&gpu.engine());
@@ -141,7 +141,7 @@ fn the_device_keeps_what_the_host_keeps() {
     }
 }
 
-/// A device in whose shader texts are replaced.
+/// Opens a device with texts replaced in its shader.
 fn patched(precision: Precision, patches: &[(&'static str, &'static str)]) -> Option<Gpu> {
     let options =
         patches.iter().fold(GpuOptions::default().with_precision(precision), |options, (from, to)| {
@@ -150,7 +150,7 @@ fn patched(precision: Precision, patches: &[(&'static str, &'static str)]) -> Op
     open(&options, "planted faults")
 }
 
-/// Small problems of every kind.
+/// Returns small problems of every kind.
 fn few() -> Vec<Problem> {
     let all = problems();
     let few = all.into_iter().filter(|problem| !["widest", "as many as fit"].contains(&problem.name));
@@ -169,7 +169,7 @@ fn near_ties_are_decided_by_the_host() {
     }
 }
 
-/// What single precision rounds is much less than the margins.
+/// Rounding errors of single precision are much smaller than the margins.
 #[test]
 fn margins_are_wide() {
     let Some(narrow) = patched(Precision::F32, &[("margin = 2.0 *", "margin = 0.2 *")]) else { return };
@@ -189,7 +189,7 @@ fn planted_faults_are_noticed() {
     }
     let expected = Expected::of(few(), Precision::F32);
     for (from, to) in [
-        // The items tried.
+        // Faults in the items tried.
         ("select(entry.y, drawn.x, drawn.y < entry.x)", "drawn.x"),
         ("trial_entries[pick.x + pick.w + drawn.x]", "trial_entries[pick.x + drawn.x]"),
         (
@@ -204,7 +204,7 @@ fn planted_faults_are_noticed() {
         ),
         ("sh_fates[used] == REJECTED", "sh_fates[AT_ONCE - 1u - used] == REJECTED"),
         ("verdict(sh_thresholds[trial], square, margin)", "ACCEPTED"),
-        // Their residuals.
+        // Faults in their residuals.
         ("left -= along * along;", "left -= 0.9 * along * along;"),
         ("for (var s = lane; s < t; s += LANES)", "for (var s = lane; s + 1u < t; s += LANES)"),
         (
@@ -212,9 +212,10 @@ fn planted_faults_are_noticed() {
             "x -= 0.5 * sh_along[s] * sh_directions[s * stride() + j];",
         ),
         ("sh_directions[own + j] /= root;", ""),
-        // Zero, as workgroup memory that nothing wrote may hold anything.
+        // Replaced by zero, since unwritten workgroup memory may hold anything.
         ("sh_along[thread] = along;", "sh_along[thread] = select(along, ZERO, thread + 1u == t);"),
-        // The weight: the basis one pick late, a part's trace from another part, weights not updated.
+        // Faults in the weight: the basis is one pick late, a part's trace comes from another part, weights are not
+        // updated.
         ("for (var s = 0u; s < t; s++) {\n      let at", "for (var s = 0u; s + 1u < t; s++) {\n      let at"),
         ("inside(t, picks[t].w, thread)", "inside(t, picks[0].w, thread)"),
         ("2u * off == tiles", "off == tiles"),
@@ -238,7 +239,7 @@ fn planted_faults_are_noticed() {
         let outcome = catch_unwind(AssertUnwindSafe(|| expected.conform(&gpu, 0.05)));
         let Err(message) = outcome else { panic!("{from} → {to} goes unnoticed") };
         let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
-        // The device is used, and found wrong draws, not too few.
+        // The device is used, and finds wrong draws rather than too few.
         assert!(expected.0.iter().any(|(problem, ..)| message.contains(problem.name)), "{to}: {message}");
         assert!(!message.contains(": "), "{to}: {message}");
         println!("{from} → {to}: {message}");

@@ -1,4 +1,5 @@
-//! The shaders as texts: they are valid in both precisions, keep to arithmetic that f64 has, and have their twins.
+//! The shaders as texts: they are valid in both precisions, use only arithmetic that f64 has, and match their host
+//! code.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -34,7 +35,7 @@ pub(crate) fn each_shader(check: impl Fn(&str, Precision, &Module, &ModuleInfo))
     }
 }
 
-/// What naga takes in f64 and SPIR-V does not have: results would be garbage without an error.
+/// Whether naga accepts a function in f64 that SPIR-V does not have: results would be garbage without an error.
 fn is_transcendental(function: MathFunction) -> bool {
     use MathFunction as F;
     matches!(
@@ -81,8 +82,9 @@ fn shaders_use_no_transcendental_functions() {
     assert_eq!(transcendentals(&planted), 1);
 }
 
-/// Whether a shader asks for NaN: by a comparison that is negated, which of numbers says the same as its opposite, or
-/// by one of something with itself. Compilers may take NaN for impossible.
+/// Whether a shader tests for NaN, by a negated comparison or by a comparison of something with itself.
+///
+/// For numbers, a negated comparison is the same as its opposite. Compilers may assume that NaN never occurs.
 fn asks_for_nan(source: &str, module: &Module) -> bool {
     use naga::BinaryOperator as B;
     let functions = module.functions.iter().map(|(_, function)| function);
@@ -122,8 +124,9 @@ fn shared_memory_is_what_the_host_says() {
         let at = PRECISIONS.iter().position(|&known| known == precision).unwrap();
         let known = stated[at].iter().find(|(known, _)| *known == name).unwrap().1;
         assert_eq!(bytes, known, "{name} {precision}");
-        // Every Vulkan device has as much in single precision, most have twice that, large cards 48 KiB; a matrix may need
-        // it, as where there is less it lies elsewhere.
+        // Every Vulkan device has this much in single precision; most have twice that, and large cards have 48 KiB.
+        // Matrices
+        // may use it, since they are stored elsewhere if there is less.
         let most = match precision {
             _ if name.ends_with(".64") => 49_152,
             Precision::F64 => 32_768,
@@ -147,12 +150,12 @@ fn binding_0_is_the_parameters_and_the_others_follow() {
         let uniform =
             |(number, space): &(u32, AddressSpace)| (*number == 0) == (*space == AddressSpace::Uniform);
         assert!(bindings.iter().all(uniform), "{name} {precision}");
-        // Eight storage buffers are what every device has.
+        // Every device has eight storage buffers.
         assert!(bindings.len() <= 9, "{name} {precision}");
     });
 }
 
-/// The verb of a shader, which may come for several types of rows.
+/// Returns the verb of a shader, which may exist for several types of rows.
 fn verb(name: &str) -> &str {
     name.split('.').next().unwrap()
 }
@@ -173,7 +176,7 @@ fn every_shader_has_its_twins_and_its_conformance() {
     let listed: BTreeSet<String> =
         Gpu::shaders(Precision::F32).iter().map(|(name, _)| verb(name).to_owned()).collect();
     assert_eq!(shaders, listed);
-    // One file holds two verbs where they share a table: gains with their norms, exchanges with theirs.
+    // Verbs that share a table share a file: gains with their norms, exchanges with theirs.
     let host = |name: &str, folder: &str| {
         let files = stems(folder, "rs");
         let texts: String = files
@@ -187,7 +190,7 @@ fn every_shader_has_its_twins_and_its_conformance() {
             .collect();
         ["(", "<"].iter().any(|end| texts.contains(&format!("fn {name}{end}")))
     };
-    // What updates a table is its own method.
+    // The update of a table is a separate method.
     let method = |name: &str| match name {
         "swap_gains" | "choose_swap" | "swap_row" | "swap_vectors" | "swap_duals" => "gains".to_owned(),
         // Part of the same verb.
@@ -215,8 +218,8 @@ fn every_shader_has_its_twins_and_its_conformance() {
                 .unwrap()
         })
         .collect();
-    // These are no verbs: the host knows what arithmetic should find, `proposals.rs`, `sequential.rs` and `independent.rs` what
-    // proposals should, and `slates.rs` what slates should.
+    // These are not verbs. The host knows the expected results of the arithmetic; `proposals.rs`, `sequential.rs` and
+    // `independent.rs` test proposals, and `slates.rs` tests slates.
     let others = [
         "arithmetic",
         "random_words",

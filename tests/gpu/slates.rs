@@ -1,4 +1,4 @@
-//! Slates: the device finds the sets that the host finds.
+//! Slates: the device finds the same sets as the host.
 
 mod problems;
 
@@ -29,8 +29,9 @@ fn text(solved: &Result<Slate<Vec<u32>>>) -> String {
     format!("{solved:?}")
 }
 
-/// Asserts that a device finds what the host does, and leaves no more than this share of the requests to it besides those
-/// that are not for devices.
+/// Asserts that a device finds the same as the host. Apart from requests that are not for devices, it leaves at most
+/// this
+/// share of the requests to the host.
 fn conform(gpu: &Gpu, problems: &[Problem], most_left: f64) {
     let precision = gpu.engine().info().precision;
     for problem in problems {
@@ -49,7 +50,7 @@ fn conform(gpu: &Gpu, problems: &[Problem], most_left: f64) {
     }
 }
 
-/// The share of requests that are left to the host, at most.
+/// Returns the largest share of requests that may be left to the host.
 fn doubts(precision: Precision) -> f64 {
     if precision == Precision::F32 { 0.1 } else { 0.001 }
 }
@@ -62,13 +63,14 @@ fn the_device_finds_what_the_host_finds() {
     }
 }
 
-/// A device in whose shader a text is replaced.
+/// Opens a device with a text replaced in its shader.
 fn patched(precision: Precision, from: &'static str, to: &'static str) -> Option<Gpu> {
     let options = GpuOptions::default().with_precision(precision).with_patch("slates", from, to);
     open(&options, "planted faults")
 }
 
-/// What rounds ten times less than the device allows for is never in doubt wrongly, and what is in doubt is found by the host.
+/// Rounding errors ten times below the device's allowance never cause a wrong decision, and the host decides doubtful
+/// cases.
 #[test]
 fn near_ties_are_decided_by_the_host() {
     for precision in PRECISIONS {
@@ -82,7 +84,7 @@ fn near_ties_are_decided_by_the_host() {
     }
 }
 
-/// Requests that are left to the host.
+/// Returns the number of requests that are left to the host.
 fn left(gpu: &Gpu, problem: &Problem) -> u64 {
     problem.solved(|slates, requests| {
         let on_device = slates.clone().with_engine(&gpu.engine());
@@ -94,14 +96,14 @@ fn left(gpu: &Gpu, problem: &Problem) -> u64 {
 #[test]
 fn planted_faults_are_noticed() {
     for (from, to) in [
-        // Counts.
+        // Faults in the counts.
         ("sh_counts[part] += 1u;", ""),
         ("is_spare && count < quota[part].y", "is_spare && count <= quota[part].y"),
         ("count < quota[part].x ||", ""),
         ("p.size - picked > lacking", "true"),
         ("lacking -= u32", "lacking -= 0u * u32"),
         ("sh_counts[thread] = 0u;", "sh_counts[thread] = 1u;"),
-        // Gains.
+        // Faults in the gains.
         (
             "pass_over(thread, tile, direction);",
             "pass_over(thread, tile, base + (max(picked, 1u) - 1u) * p.quads);",
@@ -121,7 +123,7 @@ fn planted_faults_are_noticed() {
         ),
         ("x -= sh_along[j]", "x += sh_along[j]"),
         ("directions[own + quad] *= unit", "directions[own + quad] *= ONE"),
-        // The choice, and what is left to the host.
+        // Faults in the choice, and in what is left to the host.
         ("row_start(tile, at), at));", "NONE - row_start(tile, at), at));"),
         ("Leading(gain, LOWEST, row_start(tile, at), at)", "Leading(gain, LOWEST, at, at)"),
         ("gain.x + rounding * gain.y >= floor", "gain.x > HIGHEST"),
@@ -162,7 +164,7 @@ fn however_work_is_cut() {
         assert!(short.traffic().dispatches > 2, "{:?}", short.traffic());
         for gpu in [&cut, &streamed] {
             conform(gpu, &[in_chunks(), copies()], 1.0);
-            // Those of items from everywhere, and those of neighbours in two chunks.
+            // Requests with items from everywhere, and requests with neighbours in two chunks.
             let left = left(gpu, &in_chunks());
             assert!((20..60).contains(&left), "{left} in {precision}");
         }
@@ -186,10 +188,10 @@ fn a_block_of_requests_is_one_submission_and_one_wait() {
             drop(slates.solve_many(requests));
             let added = gpu.traffic() - before;
             println!("{precision}: {added:?}, rows {rows}");
-            // The rows as they are stored, and one request.
+            // The rows in their stored type, and one request.
             assert!((192_000..200_000).contains(&rows), "{rows}");
             assert!(added.waits == 1 && added.submissions == 1 && added.dispatches == 1, "{added:?}");
-            // Item, part and weight of every candidate, a tile for every request, the quota and parameters.
+            // Item, part and weight of every candidate, a tile per request, the quota, and parameters.
             let most = count as u64 * (16 + 200 * (8 + width)) + 140 + gpu.parameter_bytes();
             assert!(added.uploaded <= most, "{added:?}, at most {most}");
             assert!(added.downloaded <= 48 * count as u64 + 4, "{added:?}");
@@ -212,7 +214,7 @@ fn watches_end_batches_and_count_them() {
         assert!(all.iter().all(Result::is_ok));
         let reached = reports.lock().unwrap().iter().map(|report| (report.steps, report.total)).max();
         assert_eq!(reached, Some((100, Some(100))));
-        // Windows are not for devices; clones are counted together.
+        // Windows are not for devices. Clones share their counts.
         let windows = on_device.clone().with_window(3).unwrap().solve_many(requests);
         assert_eq!(
             windows.iter().map(text).collect::<Vec<_>>(),

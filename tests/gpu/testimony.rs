@@ -1,5 +1,6 @@
-//! Rewrites shaders so that they testify: every index into a buffer, an array, a vector or a matrix that is out of bounds
-//! is noted, by its place in the shader, before it is used.
+//! Rewrites shaders so that they record every index into a buffer, an array, a vector or a matrix that is out of
+//! bounds,
+//! by its place in the shader, before it is used.
 
 use naga::{
     Arena, ArraySize, BinaryOperator, Block, Expression, Function, GlobalVariable, Handle, Literal, Module,
@@ -10,15 +11,15 @@ use naga::{
 };
 use partition_dpp::engine::{Precision, gpu::Gpu};
 
-/// The binding of the testimony.
+/// The binding of the records.
 const BINDING: u32 = 15;
 
-/// The place of a shader in the lists of shaders.
+/// Returns the place of a shader in the lists of shaders.
 pub(crate) fn place(name: &str) -> usize {
     Gpu::shaders(Precision::F64).iter().position(|(known, _)| *known == name).unwrap()
 }
 
-/// A shader that notes that it ran, and where an index was out of bounds.
+/// Returns a shader that records that it ran, and where an index was out of bounds.
 pub(crate) fn testifying(name: &str, source: &str) -> String {
     let mut module = naga::front::wgsl::parse_str(source)
         .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(source)));
@@ -39,7 +40,7 @@ pub(crate) fn testifying(name: &str, source: &str) -> String {
     wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).unwrap()
 }
 
-/// The testimony, an array of words.
+/// Adds the records, an array of words.
 fn words(module: &mut Module) -> Handle<GlobalVariable> {
     let scalar = TypeInner::Scalar(naga::Scalar::U32);
     let word = module.types.insert(Type { name: None, inner: scalar }, Span::UNDEFINED);
@@ -60,7 +61,7 @@ fn append(expressions: &mut Arena<Expression>, expression: Expression) -> Handle
     expressions.append(expression, Span::UNDEFINED)
 }
 
-/// Statements that set a word.
+/// Returns statements that set a word.
 fn set(
     expressions: &mut Arena<Expression>,
     words: Handle<GlobalVariable>,
@@ -74,7 +75,7 @@ fn set(
     vec![Statement::Emit(expressions.range_from(before)), Statement::Store { pointer, value }]
 }
 
-/// Notes, before anything else, that the shader ran.
+/// Records, before anything else, that the shader ran.
 fn ran(function: &mut Function, words: Handle<GlobalVariable>, first_word: u32) {
     let mut body = set(&mut function.expressions, words, first_word, 1);
     body.extend(std::mem::take(&mut function.body).iter().cloned());
@@ -86,14 +87,14 @@ struct Rewriter<'a> {
     info: &'a FunctionInfo,
     words: Handle<GlobalVariable>,
     first_word: u32,
-    /// Number of indices so far.
+    /// The number of indices so far.
     places: &'a mut u32,
 }
 
-/// How many elements there are.
+/// A number of elements.
 enum Length {
     Known(u32),
-    /// Of a buffer, when the shader runs.
+    /// The length of a buffer, known when the shader runs.
     Buffer,
 }
 
@@ -134,11 +135,11 @@ impl Rewriter<'_> {
         Block::from_vec(statements)
     }
 
-    /// Statements that note an index that is out of bounds, if this is an element of something.
+    /// Returns statements that record an index out of bounds, if this expression accesses an element.
     fn check(&mut self, handle: Handle<Expression>, expressions: &mut Arena<Expression>) -> Vec<Statement> {
         let (base, index) = match expressions[handle] {
             Expression::Access { base, index } => (base, Some(index)),
-            // In bounds by its type, unless it is of a buffer.
+            // In bounds by its type, unless it accesses a buffer.
             Expression::AccessIndex { base, .. } if matches!(self.length(base), Some(Length::Buffer)) => {
                 (base, None)
             }

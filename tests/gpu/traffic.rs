@@ -1,4 +1,4 @@
-//! What goes between the host and the device: counted, so that it holds on any card.
+//! Traffic between the host and the device: counted, so that it holds on any card.
 
 use std::time::Duration;
 
@@ -48,12 +48,12 @@ fn gram_matrices_come_home_once() {
             traffic.uploaded <= gpu.parameter_bytes() * traffic.dispatches + 32 * u64::from(parts),
             "{traffic:?}"
         );
-        // All parts together: their runs, and the sums of these.
+        // All parts together: their runs, and the sums of the runs.
         assert_eq!(traffic.dispatches, 2, "{traffic:?}");
     }
 }
 
-/// The longest rows are sought without rounding's rivals, which are all rows of one length.
+/// The longest rows are found without a list of rivals within rounding, which would hold all rows of one length.
 #[test]
 fn rows_of_one_length_stay_on_the_device() {
     let Some(gpu) = gpu(Precision::F32) else { return };
@@ -102,7 +102,7 @@ fn rows_go_up_as_they_are_stored() {
     }
 }
 
-/// Asserts that greedy makes so many picks in three submissions and two waits.
+/// Asserts that greedy makes this many picks in three submissions and two waits.
 #[track_caller]
 fn assert_three_submissions(model: &impl Objective, gpu: &Gpu, picks: std::ops::RangeInclusive<usize>) {
     let first = Greedy::default().solve(model, &gpu.engine()).unwrap();
@@ -119,8 +119,10 @@ fn assert_three_submissions(model: &impl Objective, gpu: &Gpu, picks: std::ops::
     assert!(traffic.uploaded <= gpu.parameter_bytes() * traffic.dispatches + 200, "{traffic:?}");
 }
 
-/// A device that may take long: work is cut into submissions by the time of real cards, and the software driver is slow,
-/// above all beside other work.
+/// Returns options for a device that may take long.
+///
+/// Work is cut into submissions for the speed of real cards, and the software driver is slow, above all next to other
+/// work.
 fn patient(precision: Precision) -> GpuOptions {
     let options = GpuOptions::default().with_precision(precision);
     options.with_longest_dispatch(Duration::from_secs(60)).with_time_limit(Duration::from_secs(600))
@@ -132,7 +134,7 @@ fn fifty_picks_are_three_submissions() {
         let options = patient(precision);
         let Some(gpu) = open(&options, "graphics device") else { return };
         let (items, dims) = (20_000, 64);
-        // Some fifty gains exceed 1.
+        // About fifty gains exceed 1.
         let values: Vec<f32> = normals(items * dims, 9).iter().map(|&x| 0.18 * x as f32).collect();
         let features = Features::from_rows(items, dims, values).unwrap();
         let partition = Partition::from_labels(&(0..items).map(|item| item % 3).collect::<Vec<_>>()).unwrap();
@@ -153,7 +155,7 @@ struct Problem {
     partition: Partition,
 }
 
-/// So many that whitened rows are not kept on the host.
+/// Enough items that whitened rows are not kept on the host.
 const MANY: usize = 600_000;
 const ITEMS: usize = 6_000;
 const DIMS: usize = 16;
@@ -173,7 +175,7 @@ impl Problem {
     }
 }
 
-/// Asserts the most that an algorithm may send home and wait for in f64, with the features on the device.
+/// Asserts upper limits on the downloads and waits of an algorithm in f64, with the features on the device.
 #[track_caller]
 fn assert_traffic(what: &str, problem: &Problem, downloaded: u64, waits: u64, run: impl Fn(&Problem, &Gpu)) {
     let Some(gpu) = gpu(Precision::F64) else { return };
@@ -184,9 +186,9 @@ fn assert_traffic(what: &str, problem: &Problem, downloaded: u64, waits: u64, ru
     assert!(traffic.waits <= waits, "{what}: {traffic:?}");
 }
 
-/// Bytes of a Gram matrix of every part, twice: with its rounding.
+/// The bytes of a Gram matrix per part, twice: with its rounding.
 const GRAMS: u64 = (16 * PARTS * DIMS * DIMS) as u64;
-/// Bytes of a number for every row.
+/// Returns the bytes of one number per row.
 fn numbers(items: usize) -> u64 {
     8 * items as u64
 }
@@ -215,7 +217,7 @@ fn inference_sends_sums_of_inverses_and_a_number_per_row() {
         let inference = model.inference(&gpu.engine()).unwrap();
         let traffic = traffic_of(&gpu, || drop(inference.inclusion_probabilities().unwrap()));
         println!("{precision}, {nodes} nodes: {traffic:?}");
-        // In single precision lengths of rows, too, which bound the error.
+        // In single precision, also the lengths of rows, which bound the error.
         let waits = if precision == Precision::F64 { 2 } else { 3 };
         assert!(traffic.downloaded <= GRAMS + of_nodes + numbers(ITEMS) + 64, "{traffic:?}");
         assert!(traffic.waits <= waits, "{traffic:?}");
@@ -235,7 +237,7 @@ fn a_small_part_sends_blocks_of_inverses() {
     let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 3).unwrap()).unwrap();
     let refused = dpp.clone().with_node_budget(1.0).inference(&Engine::cpu());
     let Err(Error::NodeBudget { nodes, .. }) = refused else { panic!("{refused:?}") };
-    // Those of the part itself follow from a quarter of them.
+    // Blocks are sent for a quarter of the nodes; the nodes of the part itself follow from these.
     let others = nodes as u64 / 4 + 1;
     let traffic = traffic_of(&gpu, || drop(dpp.sampler(Method::Interpolation, &gpu.engine()).unwrap()));
     println!("{nodes} nodes: {traffic:?}");
@@ -253,7 +255,7 @@ fn a_local_search_sends_swaps_and_the_items_that_matter_in_exchanges() {
     });
 }
 
-/// Parts of two axes each, with these three items among short ones.
+/// Returns parts of two axes each, with these three items among short ones.
 pub(crate) fn corners(
     items: usize,
     parts: usize,
@@ -264,7 +266,7 @@ pub(crate) fn corners(
     for part in 0..parts {
         for (item, corner) in own(part as f64 / parts as f64).into_iter().enumerate() {
             let at = (parts * item + part) * dims + 2 * part;
-            // Greedy sees no ties.
+            // Avoid ties for greedy.
             let size = 1.0 + 0.1 * part as f64;
             values[at..at + 2].copy_from_slice(&corner.map(|x| size * x));
         }
@@ -273,12 +275,12 @@ pub(crate) fn corners(
     (Features::from_rows(items, dims, values).unwrap(), Partition::from_labels(&labels).unwrap())
 }
 
-/// Greedy first takes the item between the two axes, for which the other axis then comes.
+/// Greedy first takes the item between the two axes, and then the other axis.
 fn alike(_: f64) -> [[f64; 2]; 3] {
     [[0.8, 0.8], [1.1, 0.0], [0.0, 1.1]]
 }
 
-/// The same, with another ratio in every part.
+/// Returns the same with a different ratio in every part.
 pub(crate) fn apart(part: f64) -> [[f64; 2]; 3] {
     [[0.85 + 0.1 * part, 0.75], [1.1, 0.0], [0.0, 1.1]]
 }
@@ -296,7 +298,8 @@ fn swaps_are_a_wait_and_a_few_bytes_each() {
         });
         println!("{precision}: {} swaps, {} exchanges, {traffic:?}", stats.swaps, stats.exchanges);
         assert!(stats.swaps >= 4, "{stats:?}");
-        // Greedy; the best swap at the start, after every swap and of numbers computed anew; the items that matter.
+        // Waits: greedy; the best swap at the start, after every swap and with recomputed numbers; the items that
+        // matter.
         assert!(traffic.waits <= 2 + stats.swaps + 2 + 1, "{traffic:?}");
         assert!(traffic.submissions <= 5 * (stats.swaps + 4), "{traffic:?}");
         assert!(traffic.downloaded <= 1 << 14, "{traffic:?}");
@@ -309,7 +312,7 @@ fn many_swaps_are_a_few_waits() {
         let Some(gpu) = open(&patient(precision), "graphics device") else { return };
         let (features, partition) = corners(210, 70, apart);
         let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
-        // The rows go up with it.
+        // The rows are uploaded with it.
         let greedy = traffic_of(&gpu, || drop(Greedy::default().solve(&dpp, &gpu.engine()).unwrap()));
         let mut found = None;
         let search = || found = Some(LocalSearch::default().solve(&dpp, &gpu.engine()).unwrap());
@@ -319,7 +322,7 @@ fn many_swaps_are_a_few_waits() {
         println!("{precision}: {swaps} swaps, {traffic:?}, {greedy:?}");
         assert!(swaps >= 70, "{swaps}");
         assert_eq!(found.subset, LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap().subset);
-        // Swaps, the first few by themselves; the best swap of numbers computed anew; the items that matter.
+        // Waits: swaps, the first few one by one; the best swap with recomputed numbers; the items that matter.
         assert!(traffic.waits <= 2 + swaps / 64 + 3, "{traffic:?}");
         assert!(traffic.downloaded <= 64 * swaps + (1 << 15), "{traffic:?}");
     }
@@ -337,7 +340,7 @@ fn exchanges_of_two_parts_send_the_items_that_matter() {
         println!("{precision}: {} exchanges, {traffic:?}", stats.exchanges);
         assert!(stats.exchanges >= 2, "{stats:?}");
         assert!(traffic.downloaded <= 1 << 14, "{traffic:?}");
-        // Greedy; after each exchange the best swap of numbers computed anew, and the items that matter.
+        // Waits: greedy; after each exchange, the best swap with recomputed numbers, and the items that matter.
         assert!(traffic.waits <= 2 + 2 * (stats.exchanges + 1), "{traffic:?}");
     }
 }

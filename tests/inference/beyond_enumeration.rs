@@ -1,4 +1,4 @@
-//! Inference where nothing can be enumerated: against samples, and by independent routes.
+//! Inference where nothing can be enumerated: against samples, and by independent methods.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use oracles::{random, stats};
@@ -6,7 +6,7 @@ use partition_dpp::{Engine, Features, KDpp, Method, Partition, PartitionDpp, Quo
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-/// p-value of observed counts of independent draws from `law`, bins pooled to an expectation of 5.
+/// Returns the p-value of observed counts of independent draws from `law`, with bins pooled to an expectation of 5.
 fn chi_square_p(observed: &[u64], law: &[f64]) -> f64 {
     let draws: f64 = observed.iter().sum::<u64>() as f64;
     let (mut statistic, mut bins, mut pooled) = (0.0, 0.0, (0.0, 0.0));
@@ -42,7 +42,7 @@ fn marginals_agree_with_tilted_rejection() {
     let mut rng = StdRng::seed_from_u64(1);
     for part in 0..3 {
         let members = partition.members(part);
-        // One of the five at random: item i with probability Pr(i ∈ S)/5, draws independent.
+        // Pick one of the five at random: item i with probability Pr(i ∈ S)/5, draws independent.
         let mut observed = vec![0; members.len()];
         for subset in samples.subsets() {
             let chosen: Vec<usize> = subset.iter().filter(|&item| partition.part_of(item) == part).collect();

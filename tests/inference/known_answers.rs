@@ -10,7 +10,7 @@ fn model(case: &Case) -> (Features, Partition, Quota) {
     (case.features(), partition, quota)
 }
 
-/// Largest gap between two lists, entry by entry.
+/// Returns the largest gap between two lists, entry by entry.
 fn gap(found: &[f64], expected: &[f64]) -> f64 {
     assert_eq!(found.len(), expected.len());
     found.iter().zip(expected).map(|(f, e)| (f - e).abs()).fold(0.0, f64::max)

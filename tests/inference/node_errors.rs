@@ -7,7 +7,7 @@ use partition_dpp::{
     polynomial::CircleVandermonde, watch::Step,
 };
 
-/// Parts of two generic items each.
+/// Returns parts of two generic items each.
 fn pairs(parts: usize, dims: usize) -> (Features, Partition) {
     let labels: Vec<usize> = (0..2 * parts).map(|item| item / 2).collect();
     let features = Features::from_rows(labels.len(), dims, normals(labels.len() * dims, 4)).unwrap();
@@ -19,7 +19,7 @@ fn too_many_nodes_are_refused_with_their_number() {
     let (features, partition) = pairs(4, 6);
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().with_node_budget(12.0);
-    // Five phases of the total, two for every other part, conjugates counted once.
+    // Five phases for the total, two for every other part, conjugates counted once.
     let text = "interpolation needs 2.000e1 nodes, more than the budget of 1.200e1";
     assert_error!(dpp.inference(&Engine::cpu()), Error::NodeBudget { nodes: 20.0, budget: 12.0 }, [text]);
     assert_error!(dpp.log_partition_function(&Engine::cpu()), Error::NodeBudget { nodes: 20.0, .. }, [text]);
@@ -67,13 +67,13 @@ fn a_law_of_too_many_parts_is_refused_at_once() {
     );
     assert_error!(
         k_dpp.part_counts(&partition, &watched),
-        // For every ten of the 25 parts half of 3⁹.
+        // Half of 3⁹ for every ten of the 25 parts.
         Error::NodeBudget { nodes: 32_171_135_920.0, budget: 2e4 },
         ["3.217e10 nodes", "more than the budget of 2.000e4"]
     );
     assert_error!(
         dpp.probability_of(&partition, &quota, &watched),
-        // Two phases for all parts but one, 26 for the total, conjugates counted once.
+        // Two phases for all parts except one, 26 for the total, conjugates counted once.
         Error::NodeBudget { nodes: 218_103_808.0, budget: 1e6 },
         ["2.181e8 nodes", text]
     );

@@ -25,7 +25,7 @@ fn table(law: &Law, labels: &[usize], parts: usize) -> Table {
     table
 }
 
-/// Largest gap between a law of counts and a table of probabilities, over the vectors of either.
+/// Returns the largest gap between a law of counts and a table of probabilities, over the vectors of either.
 fn gap(found: &PartCounts, expected: &Table) -> f64 {
     let entries = found.entries().iter();
     let listed = entries.map(|(counts, p)| (p - expected.get(counts).copied().unwrap_or(0.0)).abs());
@@ -33,7 +33,9 @@ fn gap(found: &PartCounts, expected: &Table) -> f64 {
     listed.chain(others).fold(0.0, f64::max)
 }
 
-/// Every vector between what is included and what is free, once, ascending; whole sizes if given.
+/// Checks that every vector between the included and the free counts appears once, in ascending order; given a size,
+/// only
+/// vectors with that total.
 fn check_entries(what: &str, found: &PartCounts, case: &Case, condition: &Condition, size: Option<usize>) {
     let parts = case.quota.len();
     let least = oracle::counts(&condition.included, &case.labels, parts);
@@ -52,7 +54,7 @@ fn check_entries(what: &str, found: &PartCounts, case: &Case, condition: &Condit
     assert!(found.probability(&vec![99; parts]).total_cmp(&0.0).is_eq());
 }
 
-/// What was seen to be off, at most.
+/// The largest errors seen.
 #[derive(Default)]
 struct Worst {
     counts: f64,
@@ -62,7 +64,7 @@ struct Worst {
 }
 
 impl Worst {
-    /// The law of counts, its means, and the chance of every quota.
+    /// Checks the law of counts, its means, and the probability of every quota.
     fn check(
         &mut self,
         what: &str,
@@ -93,7 +95,7 @@ impl Worst {
                 assert_eq!(counts.iter().sum::<usize>(), 0, "{what}: {counts:?}");
                 continue;
             };
-            // Those that cannot be met have a test of their own.
+            // Quotas that cannot be met have their own test.
             let Some(&p) = expected.get(counts) else { continue };
             let found = chance(&quota).unwrap();
             let off = (found.value / p - 1.0).abs();
@@ -167,17 +169,17 @@ fn quotas_that_cannot_be_met_have_no_chance() {
     let quota = |counts: &[usize]| Quota::new(&partition, counts).unwrap();
     let zero = |chance: Estimate<f64>| chance.value.total_cmp(&0.0).is_eq();
     for counts in [[3, 2], [5, 0], [5, 5]] {
-        // Above the rank, 4.
+        // The total is above the rank, 4.
         assert!(zero(dpp.probability_of(&partition, &quota(&counts), &Engine::cpu()).unwrap()), "{counts:?}");
     }
     for counts in [[2, 1], [0, 1], [3, 2]] {
-        // Another total.
+        // The total differs.
         assert!(
             zero(k_dpp.probability_of(&partition, &quota(&counts), &Engine::cpu()).unwrap()),
             "{counts:?}"
         );
     }
-    // Against a condition.
+    // The quota contradicts a condition.
     let given = k_dpp.clone().including(&[0, 1]).unwrap();
     assert!(zero(given.probability_of(&partition, &quota(&[1, 3]), &Engine::cpu()).unwrap()));
     let given = k_dpp.clone().excluding(&[0, 1, 2]).unwrap();
@@ -238,7 +240,7 @@ fn planted_faults_are_far_off() {
     assert!(gap(&counts_of(&larger, &case.labels), &expected) > 1e-3, "one item more");
 }
 
-/// Points so far from each other that similarities are 1e-10 to 1e-105: of matrices whose entries are that far apart an
+/// Points so far apart that similarities are between 1e-10 and 1e-105. For matrices with entries that far apart, an
 /// eigenvalue solver returns zeros.
 #[test]
 fn sets_of_points_far_apart_are_alike() {

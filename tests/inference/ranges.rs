@@ -1,4 +1,4 @@
-//! Exact probabilities under ranges of part counts: against enumeration, and against the laws that they contain.
+//! Exact probabilities under ranges of part counts, against enumeration and against the laws that they contain.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq, relative_eq};
 use oracles::{
@@ -14,12 +14,12 @@ use partition_dpp::{
     data::LabelCopies,
 };
 
-/// Normaliser, inclusion probabilities and log-probabilities; the largest gaps of the first two.
+/// Checks the normaliser, inclusion probabilities and log-probabilities. Returns the largest gaps of the first two.
 fn check(inference: &Inference, law: &Law, log_z: f64, items: usize, what: &str) -> (f64, f64) {
     let found = inference.log_partition_function();
     let z_gap = (found.value - log_z).abs();
     assert!(z_gap <= 1e-10 * (1.0 + log_z.abs()), "{what}: {found:?}, expected {log_z}");
-    // Enumeration rounds, too.
+    // Enumeration has rounding errors, too.
     assert!(z_gap <= found.error + 1e-12 * (1.0 + log_z.abs()), "{what}: {found:?} is off by {z_gap:e}");
     let marginals = inference.inclusion_probabilities().unwrap();
     let expected = oracle::marginals(law, items);
@@ -65,7 +65,7 @@ fn agrees_with_enumeration() {
             }
             for condition in Condition::zoo(&law, &case.labels) {
                 let (law, log_share) = condition.apply(&law);
-                // What is left must not be mere rounding of the sums that enumeration makes.
+                // The remaining probability must be more than rounding of the enumerated sums.
                 if log_share > -20.0 {
                     let dpp = conditioned!(model.clone(), condition).unwrap();
                     let what = format!("{what}, {condition:?}");
@@ -138,7 +138,7 @@ fn ranges_that_allow_everything_are_no_ranges() {
     }
 }
 
-/// Beyond enumeration: the sum over all counts allowed, one by one.
+/// Beyond enumeration: the sum over all allowed counts, one by one.
 #[test]
 fn ranges_are_sums_over_counts() {
     let (items, dims) = (300, 24);
@@ -182,7 +182,7 @@ fn nodes_are_bounded() {
     assert_error!(dpp.inference(&Engine::cpu()).map(|_| ()), Error::NodeBudget { .. }, ["nodes", "1.000e6"]);
     let tight = dpp.with_node_budget(5.0).inference(&Engine::cpu()).map(|_| ());
     assert_error!(tight, Error::NodeBudget { budget: 5.0, .. }, ["5.000e0"]);
-    // Parts whose range binds nothing take one node each.
+    // Parts with a range that restricts nothing take one node each.
     let mut ranges = vec![0..=20; 10];
     ranges[3] = 1..=2;
     let free = quota(ranges.clone());
@@ -198,7 +198,8 @@ fn nodes_are_bounded() {
     assert!((20.0..40.0).contains(&sum), "{sum}");
 }
 
-/// Items with several labels: the chance of a set of items is that of all its labellings that the ranges allow.
+/// Items with several labels: the probability of a set of items is the sum over all its labellings that the ranges
+/// allow.
 #[test]
 fn labels_may_be_forgotten() {
     let rows = normals(5 * 4, 12);

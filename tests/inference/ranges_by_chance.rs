@@ -1,4 +1,4 @@
-//! How likely a DPP or a k-DPP is to meet ranges of part counts by itself.
+//! The probability that a DPP or a k-DPP meets ranges of part counts by chance.
 
 use oracles::{enumerable_cases, oracle, random::normals, ranges::shapes};
 use partition_dpp::{Dpp, Engine, Features, KDpp, Partition, Quota};
@@ -33,7 +33,7 @@ fn agrees_with_enumeration_and_with_the_law_of_counts() {
                     shape.name
                 );
                 assert!(gap <= found.error + 1e-12 * expected, "{}, {}: {found:?}", case.name, shape.name);
-                // The list of counts knows small probabilities to its absolute error only.
+                // The list of counts gives small probabilities only to its absolute error.
                 let listed = (counts.probability_within(quota) - expected).abs();
                 assert!(listed < 1e-10, "{}, {}: {listed:e}", case.name, shape.name);
                 worst = worst.max(gap);
@@ -55,7 +55,7 @@ fn what_cannot_be_has_probability_zero() {
         let found = dpp.probability_of(&partition, quota, &Engine::cpu()).unwrap();
         assert_eq!((found.value.to_bits(), found.error.to_bits()), (0, 0));
     };
-    // Fewer items than the least counts; another total; more of a part than is left; items that are too many.
+    // Fewer items than the minimum counts; a different total; more of a part than remains; too many items.
     zero(k_dpp(2), &quota);
     zero(k_dpp(3), &quota.clone().with_total(4).unwrap());
     zero(k_dpp(3).excluding(&[4, 5, 6]).unwrap(), &quota);

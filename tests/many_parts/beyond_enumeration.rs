@@ -1,5 +1,4 @@
-//! Where sets cannot be enumerated: an independent sampler, exact expectations, extreme sizes
-//! and scales.
+//! Problems whose sets cannot be enumerated: an independent sampler, exact expectations, extreme sizes and scales.
 
 use approx::{abs_diff_eq, relative_eq};
 use nalgebra::DMatrix;
@@ -17,8 +16,9 @@ use rand::{SeedableRng, distr::Distribution, rngs::StdRng};
 
 const DRAWS: u64 = 50_000;
 
-/// χ² of two samples of item counts, as a standard score. Counts of different items of one draw
-/// are nearly uncorrelated; their variance is π(1−π).
+/// Returns χ² of two samples of item counts, as a standard score.
+///
+/// Counts of different items in one draw are nearly uncorrelated; their variance is π(1−π).
 fn homogeneity(first: &[f64], second: &[f64], draws: f64) -> f64 {
     let (mut statistic, mut bins) = (0.0, 0.0);
     for (a, b) in first.iter().zip(second) {
@@ -85,8 +85,9 @@ fn marginals_at_3000_items_agree_with_an_independent_sampler() {
     }
 }
 
-/// ln e_k of the weights and, for each, its probability of being chosen: in the log domain, by
-/// prefix and suffix tables.
+/// Returns the inclusion probability of every weight in a set of k, from ln e_k in the log domain, by prefix and
+/// suffix
+/// tables.
 fn reference_inclusion(log_weights: &[f64], k: usize) -> Vec<f64> {
     let add = |a: f64, b: f64| {
         let top = a.max(b);
@@ -167,7 +168,7 @@ fn large_k_dpps_are_unbiased_at_any_scale() {
         let svd = DMatrix::from_row_slice(items, dims, &values).svd(true, false);
         let (u, s) = (svd.u.unwrap(), svd.singular_values);
         let logs: Vec<f64> = s.iter().map(|s| 2.0 * s.ln()).collect();
-        // A statistic that large eigenvalues raise: Σ_{i∈S} c_i with c_i = Σ_j u_ij² ln λ_j.
+        // A statistic that large eigenvalues increase: Σ_{i∈S} c_i with c_i = Σ_j u_ij² ln λ_j.
         let c: Vec<f64> =
             (0..items).map(|i| (0..dims).map(|j| u[(i, j)].powi(2) * logs[j]).sum::<f64>()).collect();
         for &k in sizes {
@@ -190,7 +191,7 @@ fn large_k_dpps_are_unbiased_at_any_scale() {
                     let score = stats::z_score(&sums, expectation);
                     assert!(score.abs() < 5.0, "m = {items}, k = {k}, scale {scale:e}: {score}");
                 }
-                // Scaling by a factor changes nothing but the last bits.
+                // Scaling by a factor changes only the last bits.
                 let same = first.get_or_insert_with(|| samples.subsets().to_vec());
                 let agree = same.iter().zip(samples.subsets()).filter(|(a, b)| a == b).count();
                 assert!(agree as u64 >= draws - 2, "m = {items}, k = {k}, scale {scale:e}: {agree} agree");

@@ -1,4 +1,4 @@
-//! Core-sets: what is lost by choosing shard by shard, against choosing from everything.
+//! Core-sets: the loss from choosing shard by shard instead of from everything.
 
 use approx::assert_abs_diff_eq;
 use oracles::{assert_error, random::normals};
@@ -12,12 +12,12 @@ struct Shards {
     dims: usize,
     rows: Vec<f64>,
     labels: Vec<String>,
-    /// Items of every shard but the last.
+    /// The number of items in every shard except the last.
     size: usize,
 }
 
 impl Shards {
-    /// Gaussian rows; shards are clusters, so that each has its own direction.
+    /// Returns Gaussian rows. Shards are clusters, so each has its own direction.
     fn clustered(items: usize, dims: usize, size: usize, seed: u64) -> Self {
         let mut rows = normals(items * dims, seed);
         for item in 0..items {
@@ -40,7 +40,7 @@ impl Shards {
         Partition::from_labels(&self.labels[from..to]).unwrap()
     }
 
-    /// Core-sets for sets of `total` items.
+    /// Returns core-sets for sets of `total` items.
     fn core_sets(&self, total: usize, by_greedy: bool) -> Vec<CoreSet> {
         let make = if by_greedy { CoreSet::by_greedy } else { CoreSet::by_local_search };
         let starts = (0..self.items()).step_by(self.size);
@@ -63,7 +63,7 @@ fn solve(features: &Features, partition: &Partition, quota: &[usize]) -> (Soluti
     (solution, bound)
 }
 
-/// ln det of a set of the union, from the items where they come from.
+/// Returns ln det of a set of the union, computed from the original items.
 fn value_at_home(shards: &Shards, union: &CoreSetUnion, found: &Solution) -> f64 {
     let home = |item: usize| union.origin(item).shard * shards.size + union.origin(item).item;
     let items: Vec<usize> = found.subset.iter().map(home).collect();
@@ -97,11 +97,11 @@ fn little_is_lost() {
         }
     }
     println!("lost at most, in ln det: {:.3} by greedy, {:.3} by local search", worst[0], worst[1]);
-    // A factor of 1.2 and one of 2.3; items of most volume are not always the longest, which quotas want.
+    // Factors of 1.2 and 2.3. Items with the most volume are not always the longest, which quotas need.
     assert!(worst[0] < 0.2 && worst[1] < 0.85, "{worst:?}");
 }
 
-/// The control: as many items of every part, but any.
+/// The control: the same number of arbitrary items from every part loses much.
 #[test]
 fn much_is_lost_by_any_items() {
     let shards = Shards::clustered(1_200, 9, 150, 0);
@@ -114,7 +114,7 @@ fn much_is_lost_by_any_items() {
     assert!(direct.log_det - found.log_det > 1.5, "{} {}", direct.log_det, found.log_det);
 }
 
-/// No exchange of one item makes a core-set larger: what the guarantee rests on.
+/// No exchange of one item makes a core-set larger, which the guarantee relies on.
 #[test]
 fn core_sets_are_locally_optimal() {
     let shards = Shards::clustered(90, 5, 45, 3);
@@ -143,7 +143,7 @@ fn core_sets_are_locally_optimal() {
 
 #[test]
 fn awkward_shards() {
-    // Part a spans one direction, part b nothing at all, part c has fewer items than asked for.
+    // Part a spans one direction, part b is zero, part c has fewer items than requested.
     let rows = vec![1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
     let features = Features::from_rows(6, 2, rows).unwrap();
     let partition = Partition::from_labels(&["a", "a", "a", "b", "b", "c"]).unwrap();

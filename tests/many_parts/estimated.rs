@@ -1,4 +1,4 @@
-//! Weighted draws where exact probabilities are out of reach, or nearly.
+//! Weighted draws for problems whose exact probabilities are out of reach, or nearly.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -14,8 +14,9 @@ use partition_dpp::{
     watch::{Ended, Progress, Step},
 };
 
-/// Parts in blocks that are orthogonal to each other, turned so that nothing shows: the rows, the labels, and ln Z, which
-/// is the sum of those of the blocks.
+/// Returns the rows, the labels and ln Z of parts in blocks that are orthogonal to each other, rotated to hide this.
+///
+/// ln Z is the sum over the blocks.
 fn hidden_blocks(blocks: usize, parts: usize, dims: usize) -> (Vec<f64>, Vec<usize>, f64) {
     let (wide, mut rows, mut labels, mut log_z) = (blocks * dims, Vec::new(), Vec::new(), 0.0);
     for block in 0..blocks {
@@ -43,7 +44,7 @@ fn hidden_blocks(blocks: usize, parts: usize, dims: usize) -> (Vec<f64>, Vec<usi
     (rows.concat(), labels, log_z)
 }
 
-/// One item of each of five parts in every block, and ln Z.
+/// Returns a model of one item from each of five parts in every block, and ln Z.
 fn one_each(blocks: usize) -> (PartitionDpp, Vec<usize>, f64) {
     let (rows, labels, log_z) = hidden_blocks(blocks, 5, 10);
     let features = Features::from_rows(labels.len(), 10 * blocks, rows).unwrap();
@@ -57,7 +58,7 @@ fn forty_parts_in_hidden_blocks() {
     assert_hidden_blocks(8, 0.015);
 }
 
-/// So many Gram matrices that traces are estimated.
+/// Enough Gram matrices that traces are estimated.
 #[test]
 fn many_parts_in_hidden_blocks() {
     assert_hidden_blocks(26, 0.1);
@@ -73,7 +74,7 @@ fn assert_hidden_blocks(blocks: usize, wanted: f64) {
     assert!(estimate.standard_error <= wanted);
     assert!((estimate.value - log_z).abs() < 3.0 * estimate.standard_error);
     assert!(found.log_upper_bound() >= log_z);
-    // Every part has one item.
+    // Every part contributes one item.
     let inclusion = found.inclusion_probabilities().unwrap().value;
     for part in 0..5 * blocks {
         let sum: f64 =
@@ -84,7 +85,7 @@ fn assert_hidden_blocks(blocks: usize, wanted: f64) {
 
 #[test]
 fn inclusion_probabilities_of_many_parts() {
-    // Exact ones take 3⁷ nodes.
+    // Exact probabilities take 3⁷ nodes.
     let (items, dims, parts) = (160, 24, 8);
     let features = Features::from_rows(items, dims, normals(items * dims, 5)).unwrap();
     let partition = Partition::from_labels(&(0..items).map(|item| item % parts).collect::<Vec<_>>()).unwrap();
@@ -104,8 +105,9 @@ fn inclusion_probabilities_of_many_parts() {
     assert!(scores.iter().all(|z| z.abs() < 7.0));
 }
 
-/// Rows with one entry, in a part for every vertex on the left of a bipartite graph and a dimension for every vertex on the
-/// right: Z is the sum over perfect matchings of the products of squares, a permanent.
+/// Rows with one entry: a part per vertex on the left of a bipartite graph, and a dimension per vertex on the right.
+///
+/// Z is the sum over perfect matchings of the products of squares, a permanent.
 fn permanent(size: usize, entry: impl Fn(usize, usize) -> f64) -> (Features, Partition, f64) {
     let (mut rows, mut labels) = (Vec::new(), Vec::new());
     for left in 0..size {
@@ -114,7 +116,7 @@ fn permanent(size: usize, entry: impl Fn(usize, usize) -> f64) -> (Features, Par
             labels.push(left);
         }
     }
-    // Over the matchings of the first vertices on the left with a set on the right.
+    // Sum over the matchings of the first vertices on the left with a set on the right.
     let mut sums = vec![0.0; 1 << size];
     sums[0] = 1.0;
     for set in 1_usize..1 << size {
@@ -155,7 +157,7 @@ fn permanents() {
 
 #[test]
 fn heavy_weights_are_refused() {
-    // As a permanent, of entries over e⁸.
+    // Like a permanent, with entries around e⁸.
     let (size, mut rows, mut labels) = (48, Vec::new(), Vec::new());
     for (edge, log) in normals(size * size, 9).iter().enumerate() {
         rows.extend((0..size).map(|vertex| if vertex == edge % size { log.exp() } else { 0.0 }));
@@ -217,7 +219,7 @@ fn small() -> PartitionDpp {
     PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap()
 }
 
-/// Runs work whose watch stops it after so many reports of a step; returns the reports.
+/// Runs work that its watch stops after `last` reports of a step; returns the number of reports.
 fn stopped_after(last: u64, step: Step, work: impl FnOnce(Watch)) -> u64 {
     let count =
         move |reports: &[Progress]| reports.iter().filter(|report| report.step == step).count() as u64;
@@ -229,7 +231,7 @@ fn stopped_after(last: u64, step: Step, work: impl FnOnce(Watch)) -> u64 {
     count(&reports)
 }
 
-/// Every weighted draw of a set-up is reported, and none is begun after the watch has ended the set-up.
+/// Every weighted draw of a set-up is reported, and none begins after the watch has ended the set-up.
 #[test]
 fn set_up_of_estimates_is_watched() {
     let threads = available_parallelism().map_or(1, std::num::NonZero::get) as u64;

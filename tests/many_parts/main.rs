@@ -1,4 +1,4 @@
-//! Where sets cannot be enumerated: many parts, many items, Markov chains and core-sets.
+//! Problems whose sets cannot be enumerated: many parts, many items, Markov chains and core-sets.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -29,7 +29,7 @@ impl Data {
         Self { rows, labels, quota: quota.to_vec() }
     }
 
-    /// Every row is a multiple of one axis; one item of each part.
+    /// Makes rows that are multiples of one axis each, with a quota of one item per part.
     fn axes(parts: &[&[(usize, f64)]], dims: usize) -> Self {
         let row =
             |&(axis, size): &(usize, f64)| (0..dims).map(|j| if j == axis { size } else { 0.0 }).collect();
@@ -54,7 +54,8 @@ impl Data {
     }
 }
 
-/// Detailed balance for moves of every size; the classes of sets that moves of sizes up to `largest` connect.
+/// Asserts detailed balance for moves of every size. Returns the number of classes of sets that moves of sizes up to
+/// `largest` connect.
 fn assert_balance(what: &str, chains: &Chains, law: &Law, largest: usize) -> usize {
     let slots = law.keys().next().unwrap().len();
     let mut edges: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
@@ -141,7 +142,7 @@ fn known_answers() {
         let partition = Partition::from_labels(&case.labels).unwrap();
         let quota = Quota::new(&partition, &case.quota).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        // Parts that are taken whole are included: their chains speak of the other items only.
+        // Parts that are taken whole are included, so their chains have only the other items.
         let sizes =
             oracles::oracle::counts(&(0..case.items()).collect::<Vec<_>>(), &case.labels, case.quota.len());
         let whole = case.quota.iter().zip(&sizes).any(|(&quota, &size)| quota > 0 && quota == size);

@@ -14,7 +14,7 @@ fn independent(draws: usize, seed: u64) -> Vec<Vec<f64>> {
     normals(CHAINS * draws, seed).chunks_exact(draws).map(<[f64]>::to_vec).collect()
 }
 
-/// x_t = φ x_{t−1} + noise, started in its stationary law: τ = (1 + φ)/(1 − φ).
+/// Returns x_t = φ x_{t−1} + noise, started in its stationary law: τ = (1 + φ)/(1 − φ).
 fn autoregressive(phi: f64, draws: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut chains = independent(draws, seed);
     for chain in &mut chains {
@@ -44,7 +44,7 @@ fn independent_draws_all_count() {
 
 #[test]
 fn autocorrelation_times_of_autoregressive_series() {
-    // 0.99 needs more lags than are summed directly; −0.5 says more than independent draws.
+    // 0.99 needs more lags than are summed directly; −0.5 carries more information than independent draws.
     for (phi, draws, tolerance) in
         [(0.5, 20_000, 0.05), (0.9, 50_000, 0.1), (0.99, 200_000, 0.15), (-0.5, 20_000, 0.05)]
     {
@@ -68,7 +68,7 @@ fn chains_apart_are_seen() {
     let found = Convergence::of(&chains).unwrap();
     assert!(found.r_hat > 1.3, "{found:?}");
     assert!(found.effective_draws < 40.0, "{found:?}");
-    // One chain that wanders: its halves disagree.
+    // A single chain that drifts: its halves disagree.
     let drifting: Vec<f64> =
         normals(1_000, 4).iter().enumerate().map(|(t, x)| x + 0.004 * t as f64).collect();
     let found = Convergence::of(&[drifting]).unwrap();
@@ -83,7 +83,7 @@ fn chains_apart_are_seen() {
 fn a_constant_is_known_at_once() {
     let found = Convergence::of(&[[2.5; 40], [2.5; 40]]).unwrap();
     assert_eq!((found.r_hat, found.effective_draws, found.mean), (1.0, 80.0, 2.5));
-    // Rounding is not variance.
+    // Rounding errors are not variance.
     let rounded: Vec<f64> = (0..40).map(|t| 2.5 + 1e-14 * f64::from(t)).collect();
     assert_abs_diff_eq!(Convergence::of(&[rounded]).unwrap().r_hat, 1.0, epsilon = 1e-15);
 }
@@ -142,7 +142,7 @@ fn a_run_reports_all_of_it() {
     });
 }
 
-/// Draws thinned by the autocorrelation time are nearly independent; draws of every sweep are less so.
+/// Draws thinned by the autocorrelation time are nearly independent; draws from every sweep are less so.
 #[test]
 fn thinning_by_autocorrelation() {
     let time = |thinning| {

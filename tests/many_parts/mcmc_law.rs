@@ -15,15 +15,15 @@ use partition_dpp::{
     mcmc::{McmcOptions, OtherSetMoves, Thinning},
 };
 
-/// More than there are χ² tests in this file.
+/// An upper limit on the number of χ² tests in this file.
 const CHECKS: f64 = 100.0;
 
-/// Without moves to other sets.
+/// Options without moves to other sets.
 fn swaps() -> McmcOptions {
     McmcOptions::default().with_other_sets(OtherSetMoves::Never)
 }
 
-/// Far enough apart to be independent on tiny kernels.
+/// Options that space draws far enough apart to be independent on tiny kernels.
 fn apart() -> McmcOptions {
     swaps().with_thin(Thinning::Sweeps(12)).with_blocks(4)
 }
@@ -79,7 +79,8 @@ fn stationary_law_given_items() {
     }
 }
 
-/// Two parts of thirty rows each, every row along one of two axes: exchanges of one item never turn the set round.
+/// Two parts of thirty rows each, every row along one of two axes: exchanges of one item never change the axes of a
+/// set.
 #[test]
 fn blocks_are_accepted_where_single_exchanges_are_confined() {
     let sizes = normals(60, 9);
@@ -106,23 +107,23 @@ fn blocks_are_accepted_where_single_exchanges_are_confined() {
         |part: usize| -> f64 { (0..30).filter(|i| i % 2 == 1).map(|i| sizes[30 * part + i].powi(2)).sum() };
     let (one, other) = (even(0) * odd(1), odd(0) * even(1));
     let z = stats::z_score(&samples.subsets().iter().map(turned).collect::<Vec<_>>(), one / (one + other));
-    // Draws are thinned to be nearly independent, not wholly.
+    // Thinned draws are nearly, not fully, independent.
     assert!(z.abs() < 1.5 * critical_z(1), "{z}");
 
-    // Other sets do the same without blocks.
+    // Moves to other sets achieve the same without blocks.
     let samples = run(McmcOptions::default().with_blocks(0));
     let diagnostics = samples.diagnostics().unwrap();
     assert!(diagnostics.other_sets.acceptance() > 0.5, "{:?}", diagnostics.other_sets);
     assert!(diagnostics.worst_r_hat() < 1.01, "{}", diagnostics.worst_r_hat());
 
-    // Without both chains stay where they are, and the diagnostics see it.
+    // Without either, chains do not move, and the diagnostics notice it.
     let stuck = run(swaps().with_blocks(0));
     let diagnostics = stuck.diagnostics().unwrap();
     assert!(diagnostics.worst_r_hat() > 1.5, "{}", diagnostics.worst_r_hat());
     assert!(diagnostics.fewest_effective_draws() < 100.0, "{}", diagnostics.fewest_effective_draws());
 }
 
-/// Three parts that can only turn together: blocks of three must come up.
+/// Three parts that can only change axes together: blocks of three must be proposed.
 #[test]
 fn blocks_of_three_are_drawn() {
     let rows = [
@@ -148,8 +149,10 @@ fn blocks_of_three_are_drawn() {
     assert!((1_700..2_300).contains(&first), "{first}");
 }
 
-/// Part l has rows along axes l and l + 1, the last part along axis 0 only, so every part must take its second axis:
-/// picks that fill one part bar the next, and only augmenting paths lead to a start.
+/// Part l has rows along axes l and l + 1, and the last part along axis 0 only, so every part must take its second
+/// axis.
+///
+/// Picks that fill one part block the next, and only augmenting paths lead to a start.
 #[test]
 fn starts_where_parts_bar_each_other() {
     let parts = 6;
@@ -197,7 +200,7 @@ fn agrees_with_exact_draws_at_ten_parts() {
         values
     };
     let (x, y) = (log_dets(exact.subsets()), log_dets(chains.subsets()));
-    // Kolmogorov and Smirnov, two samples.
+    // The two-sample Kolmogorov–Smirnov test.
     let below = |sorted: &[f64], at: f64| sorted.partition_point(|&v| v <= at) as f64 / sorted.len() as f64;
     let distance = x.iter().chain(&y).map(|&at| (below(&x, at) - below(&y, at)).abs()).fold(0.0, f64::max);
     let size = x.len() as f64 * y.len() as f64 / (x.len() + y.len()) as f64;
@@ -219,7 +222,7 @@ fn agrees_with_exact_draws_at_ten_parts() {
     }
 }
 
-/// Sixteen parts of small kernels: reproducible.
+/// Sixteen parts of small kernels.
 fn sixteen() -> (Features, Partition) {
     let features = Features::from_rows(320, 24, normals(320 * 24, 13)).unwrap();
     (features, Partition::from_labels(&(0..320).map(|i| i % 16).collect::<Vec<_>>()).unwrap())
@@ -246,7 +249,7 @@ fn the_same_for_any_number_of_threads_and_instalments() {
 #[test]
 fn chains_are_never_taken_for_a_sampler() {
     let (features, _) = sixteen();
-    // Never chosen silently: where nothing exact is within reach the answer is an error.
+    // Chains are never chosen silently: if nothing exact is within reach, the answer is an error.
     let partition = Partition::from_labels(&(0..320).map(|i| i % 20).collect::<Vec<_>>()).unwrap();
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
@@ -263,7 +266,7 @@ fn updates_do_not_drift() {
     let rows: Vec<Vec<f64>> = normals(items * dims, 14).chunks_exact(dims).map(<[f64]>::to_vec).collect();
     let features = Features::from_rows(items, dims, rows.concat()).unwrap();
     let partition = Partition::from_labels(&(0..items).map(|i| i % 8).collect::<Vec<_>>()).unwrap();
-    // The second quota asks for as many items as there are dimensions: the worst conditioned sets.
+    // The second quota has as many items as there are dimensions, which gives the worst conditioned sets.
     for (each, tolerance) in [(2, 1e-10), (5, 1e-6)] {
         let quota = Quota::each(&partition, each).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();

@@ -1,4 +1,4 @@
-//! More parts than there are dimensions, by far.
+//! Far more parts than dimensions.
 
 use oracles::{assert_error, oracle::dot, random::normals};
 use partition_dpp::{
@@ -16,7 +16,8 @@ fn parts_of_two() -> (Vec<f64>, Features, Partition) {
     (rows, features, partition)
 }
 
-/// ln of the sum of det(K_S) over pairs of items of two parts: ½ (tr² K − tr K²) less the pairs within a part.
+/// Returns ln of the sum of det(K_S) over pairs of items from two parts: ½ (tr² K − tr K²) minus the pairs within a
+/// part.
 fn log_z_of_pairs(rows: &[f64]) -> f64 {
     let rows: Vec<&[f64]> = rows.chunks_exact(DIMS).collect();
     let trace: f64 = rows.iter().map(|row| dot(row, row)).sum();
@@ -48,7 +49,7 @@ fn thousands_of_parts_are_answered() {
     assert!(quota.allows(&best.subset.part_counts(&partition)));
 }
 
-/// Costs beyond f64 are refused in words.
+/// Costs beyond f64 are refused with a clear message.
 #[test]
 fn costs_beyond_f64_are_refused_in_words() {
     let (_, features, partition) = parts_of_two();

@@ -1,4 +1,4 @@
-//! Upper bounds: never below the optimum, and close to it where that is known.
+//! Upper bounds: never below the optimum, and close to it if that is known.
 
 use std::time::Duration;
 
@@ -20,13 +20,13 @@ fn certify(model: &impl Objective) -> Certificate {
     UpperBound::default().certify(model, &Engine::cpu()).unwrap()
 }
 
-/// The bounds below the optimum.
+/// Returns the bounds below the optimum.
 fn violations(certificate: &Certificate, best: f64) -> Vec<(Bound, f64)> {
     let below = |bound: f64| bound < best - 1e-10 * (1.0 + best.abs());
     certificate.bounds.iter().copied().filter(|&(_, bound)| below(bound)).collect()
 }
 
-/// Rows whose lengths differ by a factor of up to e^spread, some of them equal, in some of the dimensions.
+/// Returns rows whose lengths differ by a factor of up to e^spread, some of them equal, in some of the dimensions.
 fn awkward(seed: u64, items: usize, dims: usize, rank: usize, spread: f64) -> Vec<Vec<f64>> {
     let low = normals(items * rank, seed);
     let map = normals(rank * dims, seed ^ 1);
@@ -124,7 +124,7 @@ fn a_certificate_makes_a_gap() {
     assert_eq!(greedy.upper_bound, Some(certificate.upper_bound));
     let exact = BranchAndBound::default().solve(&model, &Engine::cpu()).unwrap();
     assert!(greedy.gap().unwrap() >= exact.log_det - greedy.log_det);
-    // A weaker bound than what is known changes nothing.
+    // A bound weaker than the known one changes nothing.
     assert_eq!(exact.clone().certified(&certificate).upper_bound, exact.upper_bound);
     let least = certificate.bounds.iter().map(|(_, bound)| *bound).fold(f64::INFINITY, f64::min);
     assert_eq!(least.to_bits(), certificate.upper_bound.to_bits());
@@ -158,12 +158,12 @@ fn c63_within_a_tenth() {
         assert!(gap < 0.1 && gap < 0.3 * (published - best), "s = {size}: {gap}");
         let linx = certificate.bounds.iter().find(|(bound, _)| *bound == Bound::Linx).unwrap().1;
         println!("s = {size}: {gap:.4}, linx {:.4}, published {:.4}", linx - best, published - best);
-        // Every row has its own scales here.
+        // Here, every row has its own scales.
         assert!(size != 50 || linx < published - 0.04, "{linx}");
     }
 }
 
-/// Gaussian rows in four parts.
+/// Returns Gaussian rows in four parts.
 fn many(items: usize, dims: usize) -> (Features, Partition) {
     let labels: Vec<usize> = (0..items).map(|item| item % 4).collect();
     let features = Features::from_rows(items, dims, normals(items * dims, 8)).unwrap();
@@ -177,10 +177,10 @@ fn many_items_by_few_of_them() {
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let certificate = certify(&model);
     let greedy = Greedy::default().solve(&model, &Engine::cpu()).unwrap().certified(&certificate);
-    // The longest of so many rows are nearly orthogonal.
+    // With this many rows, the longest ones are nearly orthogonal.
     assert!(matches!(certificate.bound, Bound::Gamma | Bound::Hadamard), "{certificate:?}");
     assert!(greedy.gap().unwrap() < 2.0, "{:?}", greedy.gap());
-    // As many items as dimensions: Γ may be off by ln(k^k/k!), here 9.8, and greedy is off besides.
+    // As many items as dimensions: Γ may be off by ln(k^k/k!), here 9.8, and greedy is also off.
     let model = Dpp::new(&features).unwrap();
     let greedy = Greedy::default().solve(&model, &Engine::cpu()).unwrap().certified(&certify(&model));
     assert!(greedy.gap().unwrap() > 0.0 && greedy.gap().unwrap() < 13.0, "{:?}", greedy.gap());
@@ -188,7 +188,7 @@ fn many_items_by_few_of_them() {
 
 #[test]
 fn both_ways_of_solving_the_relaxation_agree() {
-    // 400 items at once, and the same with an item of no use by few of them.
+    // 400 items at once, and with one more useless item, in small groups.
     let (items, dims) = (400, 9);
     let values = normals(items * dims, 21);
     let few = Features::from_rows(items, dims, values.clone()).unwrap();
@@ -215,7 +215,7 @@ fn limits_leave_the_bounds_of_one_pass() {
 
 #[test]
 fn of_any_size_is_about_that_of_the_best_size() {
-    // 600 items are bounded by a few of them at a time.
+    // 600 items are bounded in small groups.
     for (items, dims, scale) in [(40, 12, 1.0), (40, 12, 30.0), (40, 12, 0.2), (600, 12, 5.0)] {
         let values: Vec<f64> = normals(items * dims, 6).into_iter().map(|x| x * scale).collect();
         let features = Features::from_rows(items, dims, values).unwrap();

@@ -1,4 +1,4 @@
-//! Local search on a published instance of which every optimum is known: the 63 stations of C63.
+//! Local search on a published instance with known optima: the 63 stations of C63.
 
 use std::time::Instant;
 
@@ -8,12 +8,12 @@ use partition_dpp::{
     map::{LocalSearch, Restarts, Solver},
 };
 
-/// Accuracy of the published values.
+/// The accuracy of the published values.
 const TOLERANCE: f64 = 1e-6;
-/// Restarts are bounded in number, not in time: the test is the same on every machine.
+/// Restarts are limited by number, not by time, so the test is the same on every machine.
 const RESTARTS: u64 = 20;
 
-/// The sizes, with the best ln det known; all of them proven.
+/// Reads the sizes with the best known ln det, all of them proven.
 fn optima(path: &std::path::Path) -> Vec<(usize, f64)> {
     let table = Table::read(&path.join("best_values_63.csv"));
     assert!(table.column("proven_optimal").iter().all(|&proven| proven == "1"));
@@ -21,7 +21,7 @@ fn optima(path: &std::path::Path) -> Vec<(usize, f64)> {
     sizes.zip(table.column("best_logdet").into_iter().map(|x| x.parse().unwrap())).collect()
 }
 
-/// Sizes at which the optimum is missed.
+/// Returns the sizes at which the optimum is missed.
 fn missed(solver: LocalSearch) -> Option<Vec<usize>> {
     let path = real_data("mesp")?;
     let kernel = Kernel::open_npy(path.join("C63.npy")).unwrap();
@@ -49,7 +49,7 @@ fn restarts_reach_every_optimum() {
     }
 }
 
-/// The negative control: without restarts at least one size is missed, so the check above can fail.
+/// The negative control: without restarts, at least one size is missed, so the check above can fail.
 #[test]
 fn one_climb_misses_some() {
     if let Some(missed) = missed(LocalSearch::default()) {

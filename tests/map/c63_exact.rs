@@ -1,4 +1,4 @@
-//! Proven optima of the benchmark C63 at a handful of sizes; `cargo bench --bench exact` does all 61.
+//! Proven optima of the benchmark C63 at eight sizes; `cargo bench --bench exact` does all 61.
 
 use approx::abs_diff_eq;
 use oracles::real_data;
@@ -36,7 +36,7 @@ fn optima_of_c63() {
         );
         assert_eq!(solution.termination, Termination::Optimal, "s = {size}");
         assert!(solution.gap().unwrap() <= 1e-9, "s = {size}: {:?}", solution.gap());
-        // The diagonal taken out of the kernel makes the tree at least ten times smaller.
+        // Taking the diagonal out of the kernel makes the tree at least ten times smaller.
         let nodes = solution.stats.nodes;
         assert!(nodes <= 10 + reference_nodes / 5, "s = {size}: {nodes} nodes");
         println!("s = {size}: {nodes} nodes, {reference_nodes} in the reference");

@@ -10,7 +10,7 @@ use partition_dpp::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// ln det(AᵀA) of some rows, by elimination with full pivots.
+/// Returns ln det(AᵀA) of some rows, by elimination with full pivoting.
 fn log_det(rows: &[&[f64]]) -> f64 {
     let columns = rows[0].len();
     let mut matrix = vec![vec![0.0; columns]; columns];
@@ -39,7 +39,7 @@ fn log_det(rows: &[&[f64]]) -> f64 {
     sum
 }
 
-/// The largest ln det of the designs that `allowed` lets pass.
+/// Returns the largest ln det of any design that `allowed` accepts.
 fn best(values: &[f64], columns: usize, allowed: impl Fn(&[usize]) -> bool) -> f64 {
     let rows: Vec<&[f64]> = values.chunks_exact(columns).collect();
     let sets = (0_u32..1 << rows.len())
@@ -112,7 +112,7 @@ fn designs_meet_quotas_and_ranges() {
     }
 }
 
-/// The largest determinant of XᵀX over all sets of `left` of the rows from `next`, added to a matrix.
+/// Returns the largest determinant of XᵀX plus a matrix, over all sets of `left` rows from `next` on.
 fn largest_det<const N: usize>(rows: &[[f64; N]], left: usize, matrix: &[[f64; N]; N]) -> f64 {
     if left == 0 {
         return det(*matrix);
@@ -130,7 +130,7 @@ fn largest_det<const N: usize>(rows: &[[f64; N]], left: usize, matrix: &[[f64; N
     largest
 }
 
-/// The determinant by elimination in the lower half.
+/// Returns the determinant, by elimination in the lower half.
 fn det<const N: usize>(mut matrix: [[f64; N]; N]) -> f64 {
     let mut product = 1.0;
     for step in 0..N {
@@ -149,14 +149,16 @@ fn det<const N: usize>(mut matrix: [[f64; N]; N]) -> f64 {
     product
 }
 
-/// All rows of a full quadratic model in three factors of three levels.
+/// Returns all rows of a full quadratic model in three factors at three levels.
 fn quadratic() -> Vec<[f64; 10]> {
     let levels = [-1.0, 0.0, 1.0];
     let points = levels.iter().flat_map(|a| levels.iter().flat_map(move |b| levels.map(|c| [*a, *b, c])));
     points.map(|[a, b, c]| [1.0, a, b, c, a * a, b * b, c * c, a * b, a * c, b * c]).collect()
 }
 
-/// Sizes of up to 20 of 27 rows; those with fewer than 4 million sets against enumeration, or all: `PDPP_DESIGNS=all`.
+/// Sizes of up to 20 of 27 rows. Those with fewer than 4 million sets are compared with enumeration, or all of them
+/// with
+/// `PDPP_DESIGNS=all`.
 #[test]
 fn quadratic_models_are_proven() {
     let all = std::env::var("PDPP_DESIGNS").is_ok_and(|which| which == "all");
@@ -194,7 +196,7 @@ fn random_designs_of_twenty_rows_are_the_best_of_all() {
     }
 }
 
-/// Columns in units far apart, as raw measurements are.
+/// Columns with very different units, as in raw measurements.
 #[test]
 fn units_do_not_matter() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
@@ -210,7 +212,8 @@ fn units_do_not_matter() {
     assert_eq!(scaled.termination, Termination::Optimal);
 }
 
-/// Exact values: the best designs of a line are its ends, and repeated trials would be no better for an even number.
+/// Exact values: the best designs for a line are its ends, and for an even number of trials repeats would be no
+/// better.
 #[test]
 fn a_line_is_estimated_from_its_ends() {
     let values: Vec<f64> = (0..9).flat_map(|i| [1.0, f64::from(i) / 4.0 - 1.0]).collect();
@@ -222,7 +225,7 @@ fn a_line_is_estimated_from_its_ends() {
     for (bound, value) in &certificate.bounds {
         assert!((4.0_f64.ln()..4.0_f64.ln() + 1e-5).contains(value), "{bound}: {value}");
     }
-    // Four trials: ends twice each have the determinant 16, and no design of distinct rows reaches it.
+    // Four trials: both ends twice have determinant 16, which no design of distinct rows reaches.
     let four = Design::new(
         &Features::from_rows(9, 2, (0..9).flat_map(|i| [1.0, f64::from(i) / 4.0 - 1.0]).collect::<Vec<_>>())
             .unwrap(),
@@ -273,13 +276,13 @@ fn what_cannot_be_estimated_is_refused() {
     assert!(matches!(Design::new(&features, 5), Err(Error::SizeAboveItems { k: 5, items: 4 })));
     let weighted = features.with_log_quality(&[0.0, 1.0, 0.0, 0.0]).unwrap();
     assert!(matches!(Design::new(&weighted, 3), Err(Error::NotForLaw(_))));
-    // Rows of a part that gives none do not count.
+    // Rows of a part with a quota of zero do not count.
     let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.0, 0.0, 1.0]).unwrap();
     let partition = Partition::from_labels(&["a", "a", "b"]).unwrap();
     let quota = Quota::new(&partition, [2, 0]).unwrap();
     let refused = Design::under(&features, &partition, &quota);
     assert!(matches!(refused, Err(Error::DesignRank { rank: 1, columns: 2 })));
-    // Together the parts have the rank, but not the rows that the quota takes.
+    // The parts together have the rank, but the rows that the quota takes do not.
     let features =
         Features::from_rows(5, 3, vec![1., 0., 0., 2., 0., 0., 3., 0., 0., 0., 1., 0., 0., 0., 1.]).unwrap();
     let partition = Partition::from_labels(&["a", "a", "a", "b", "b"]).unwrap();

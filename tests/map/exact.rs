@@ -1,4 +1,4 @@
-//! Branch and bound: enumerated optima found and proven, under quotas, conditions, limits and threads.
+//! Branch and bound finds and proves enumerated optima under quotas, conditions, limits and threads.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -23,7 +23,7 @@ use proptest::prelude::*;
 
 const TOLERANCE: f64 = 1e-9;
 
-/// Why a solution is not a proven optimum; the empty text if it is.
+/// Explains why a solution is not a proven optimum; empty if it is.
 fn fault(solution: &Solution, best: f64) -> String {
     let size = 1.0 + best.abs();
     if solution.termination != Termination::Optimal {
@@ -104,7 +104,7 @@ fn a_planted_wrong_answer_is_caught() {
     assert!(with(&|wrong| wrong.termination = Termination::TimeLimit).contains("ended"));
 }
 
-/// Once called optimal at −8.5e-7, where −5.4e-8 exists.
+/// Once reported as optimal at −8.5e-7, although −5.4e-8 exists.
 #[cfg(feature = "npy")]
 #[test]
 fn sets_that_differ_in_the_seventh_digit() {
@@ -153,7 +153,7 @@ proptest! {
 
     #[test]
     fn kernels_of_full_rank(seed in 0_u64..1 << 40, k in 1_usize..=11) {
-        // Few large directions, many small ones: what the relaxations take out of the kernel matters.
+        // A few large directions and many small ones: the part of the kernel that relaxations take out matters.
         let (items, dims) = (12, 4);
         let rows = normals(items * dims, seed);
         let row = |i: usize| &rows[i * dims..(i + 1) * dims];
@@ -171,7 +171,7 @@ proptest! {
     }
 }
 
-/// The paper's first synthetic regime, at its smallest k.
+/// Returns features from the paper's first synthetic regime, used at its smallest k.
 fn synthetic(seed: u64) -> Features {
     use rand::{RngExt, SeedableRng};
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
@@ -188,7 +188,7 @@ fn the_papers_synthetic_regime_at_k_4() {
         assert!(solution.gap().unwrap() <= TOLERANCE);
         nodes += solution.stats.nodes;
         if seed == 0 {
-            // All 230 300 sets.
+            // Enumerate all 230 300 sets.
             let oracle = Determinants::of_features((0..50).map(|i| features.row(i)).collect());
             let mut best = 0.0_f64;
             for a in 0..50 {
@@ -216,7 +216,7 @@ fn threads_change_nothing() {
     assert_eq!(one, two);
 }
 
-/// The solution of a search that is stopped once it has looked at more than this many nodes.
+/// Returns the solution of a search that is stopped after more than this many nodes.
 fn solved_within(dpp: &PartitionDpp, nodes: u64) -> Solution {
     let (watch, _) = stopped_when(move |reports| reports.last().is_some_and(|last| last.steps > nodes));
     let solution = solver().solve(dpp, &Engine::cpu().watched(&watch)).unwrap();
@@ -238,7 +238,7 @@ fn quotas_of_one_item_in_ten_parts() {
 
 #[test]
 fn parts_and_ranks_without_slack() {
-    // Part b lies in a plane and must give two items: they exhaust it. Part a must be taken whole.
+    // Part b lies in a plane and must contribute two items, which exhaust it. Part a must be taken whole.
     let values = normals(9 * 5, 5);
     let mut rows: Vec<Vec<f64>> = values.chunks(5).map(<[f64]>::to_vec).collect();
     for row in &mut rows[2..6] {
@@ -273,7 +273,7 @@ fn nothing_left_to_choose() {
 
 #[test]
 fn equal_items() {
-    // Four copies of each of three rows: 64 optima, the first of those met.
+    // Four copies of each of three rows: 64 optima. The search returns the first one that it finds.
     let rows: Vec<f64> =
         (0..12).flat_map(|i| [[2.0, 0.0, 1.0], [0.0, 1.5, 0.5], [1.0, 1.0, 0.0]][i % 3]).collect();
     let features = Features::from_rows(12, 3, rows).unwrap();
@@ -322,7 +322,7 @@ fn a_large_ground_set_by_what_its_bound_leaves() {
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let solution = solved_within(&dpp, 1_000);
     assert_eq!(solution.termination, Termination::Optimal, "gap {:?}", solution.gap());
-    // No exchange of one item improves it.
+    // No exchange of one item improves the set.
     let oracle = Determinants::of_features((0..items).map(|item| features.row(item)).collect());
     let set = solution.subset.as_slice();
     for slot in 0..4 {

@@ -15,18 +15,18 @@ use partition_dpp::{
     map::{Solution, Termination},
 };
 
-/// What a naive greedy algorithm may choose.
+/// The choices of a naive greedy algorithm.
 #[derive(Clone)]
 struct Choice<'a> {
     labels: &'a [usize],
-    /// Of every part; included items count.
+    /// The number of items left to pick per part; included items count.
     left: Vec<usize>,
     /// Stop at gains of at most 1.
     stop_at_one: bool,
     condition: Condition,
 }
 
-/// What a naive greedy algorithm does wrong.
+/// A fault of a naive greedy algorithm.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
@@ -36,7 +36,7 @@ enum Fault {
     NoStop,
 }
 
-/// Pivoted Cholesky of the dense kernel: items in the order of their picks, and ln of their gains.
+/// Runs pivoted Cholesky on the dense kernel. Returns items in the order of their picks, and ln of their gains.
 fn naive_greedy(rows: &[Vec<f64>], choice: &Choice<'_>, fault: Fault) -> (Vec<usize>, Vec<f64>) {
     let mut k: Vec<Vec<f64>> = rows.iter().map(|x| rows.iter().map(|y| dot(x, y)).collect()).collect();
     let (mut left, mut picked, mut gains) = (choice.left.clone(), Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ fn naive_greedy(rows: &[Vec<f64>], choice: &Choice<'_>, fault: Fault) -> (Vec<us
     (picked, gains)
 }
 
-/// Whether a solution is what the naive algorithm finds.
+/// Whether a solution equals the result of the naive algorithm.
 fn agrees(solution: &Solution, rows: &[Vec<f64>], choice: &Choice<'_>, fault: Fault) -> bool {
     let (set, gains) = naive_greedy(rows, choice, fault);
     let near = |(x, y): (&f64, &f64)| abs_diff_eq!(x, y, epsilon = 1e-8);
@@ -112,7 +112,7 @@ impl Problem {
         Features::from_rows(self.rows.len(), self.rows[0].len(), self.rows.concat()).unwrap()
     }
 
-    /// Parts of which all that is left must be taken are taken first.
+    /// Parts whose remaining items are all needed are taken first.
     fn quota_choice(&self) -> Choice<'_> {
         let mut condition = self.condition.clone();
         for part in 0..3 {
@@ -126,7 +126,7 @@ impl Problem {
         Choice { labels: &self.labels, left: self.quota.clone(), stop_at_one: false, condition }
     }
 
-    /// Every model with what the naive algorithm may choose.
+    /// Returns the solution of every model, with the choices of the naive algorithm.
     fn solutions(&self) -> Vec<(Solution, Choice<'_>)> {
         let (features, condition) = (self.features(), &self.condition);
         let choice =
@@ -220,19 +220,19 @@ fn known_answers_are_never_beaten_and_values_are_right() {
 
 #[test]
 fn of_equal_gains_the_lowest_item_is_picked() {
-    // Rows e0 e0 e1 e1 e2 e2, twice as long as they need be.
+    // Rows e0 e0 e1 e1 e2 e2, of length 2.
     let values: Vec<f64> =
         (0..6).flat_map(|i| (0..3).map(move |j| if i / 2 == j { 2.0 } else { 0.0 })).collect();
     let features = Features::from_rows(6, 3, &values).unwrap();
     assert_eq!(solve(&KDpp::new(&features, 2).unwrap(), "pairs").subset.as_slice(), [0, 2]);
     assert_eq!(solve(&Dpp::new(&features).unwrap(), "pairs").subset.as_slice(), [0, 2, 4]);
-    // The tie between items 0 (part 1) and 1 (part 0) decides which part may have the other row.
+    // The tie between items 0 (part 1) and 1 (part 0) decides which part may take the other row.
     let values = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.5];
     let features = Features::from_rows(4, 2, &values[..]).unwrap();
     let (partition, quota) = parts(&[1, 0, 0, 1], &[1, 1]);
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     assert_eq!(solve(&dpp, "a tie of parts").subset.as_slice(), [0, 2]);
-    // A million-fold tie, over many tasks of many blocks.
+    // A million-fold tie, over many tasks with many blocks.
     let values: Vec<f64> =
         (0..50_000).flat_map(|i| if i % 5 == 4 { [0.0, 1.0] } else { [1.0, 0.0] }).collect();
     let features = Features::from_rows(50_000, 2, &values).unwrap();
@@ -251,7 +251,7 @@ fn a_dpp_stops_where_no_gain_exceeds_one() {
     assert_eq!(solve(&Dpp::new(&just).unwrap(), "a gain above 1").subset.as_slice(), [1]);
     let solution = solve(&Dpp::new(&unit).unwrap().including(&[1]).unwrap(), "an item included");
     assert_eq!(solution.subset.as_slice(), [1]);
-    // The rank runs out while gains are still large: they fall from 1e20 to nothing.
+    // The rank is exhausted while gains are still large: they fall from 1e20 to zero.
     let values: Vec<f64> = normals(40 * 3, 2).iter().map(|x| x * 1e10).collect();
     let solution = solve(&Dpp::new(&Features::from_rows(40, 3, values).unwrap()).unwrap(), "rank 3");
     assert_eq!((solution.subset.len(), solution.termination), (3, Termination::GainNotPositive));
@@ -264,7 +264,7 @@ fn a_dpp_stops_where_no_gain_exceeds_one() {
 
 #[test]
 fn quotas_are_met_where_greedy_picks_exhaust_the_rank_that_a_part_needs() {
-    // Part 0 would take the only direction that part 1 has; 200 000 rows of part 1 are dependent on it.
+    // Part 0 would take the only direction that part 1 has; 200 000 rows of part 1 depend on it.
     let mut values = vec![3.0, 0.0, 0.0, 1.0];
     values.extend((0..200_000).flat_map(|i| [1.0 + f64::from(i % 7) / 10.0, 0.0]));
     let features = Features::from_rows(200_002, 2, &values).unwrap();
@@ -274,7 +274,7 @@ fn quotas_are_met_where_greedy_picks_exhaust_the_rank_that_a_part_needs() {
     assert_eq!((solution.subset.as_slice(), solution.stats.repairs), (&[1, 8][..], 1));
     assert_eq!(solution.termination, Termination::QuotaMet);
     assert_abs_diff_eq!(solution.log_det, 1.6_f64.powi(2).ln(), epsilon = 1e-12);
-    // A chain: every part has an axis that it likes and the next one; the last part has the first axis only.
+    // A chain: every part has an axis that it prefers, and the next axis; the last part has only the first axis.
     let parts_of_chain = 12;
     let (mut rows, mut labels) = (Vec::new(), Vec::new());
     for l in 0..parts_of_chain {
@@ -302,7 +302,7 @@ fn tight_quotas_are_met() {
     let solution = solve(&PartitionDpp::new(&features, &partition, &quota).unwrap(), "ten parts");
     assert_eq!(solution.subset.part_counts(&partition), [1; 10]);
     assert!(solution.log_det > 0.0);
-    // A part taken whole; a part whose rank is its quota; a part of which nothing is taken.
+    // A part taken whole, a part whose rank equals its quota, and a part from which nothing is taken.
     let mut values = normals(items * dims, 7);
     for row in values.chunks_mut(dims).skip(4).step_by(3) {
         row[2..].fill(0.0);

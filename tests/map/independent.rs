@@ -1,4 +1,4 @@
-//! Independent k-DPPs, part by part: enumerated optima, conditions, and what the union of solutions says.
+//! Independent k-DPPs, part by part: enumerated optima, conditions, and the union of the parts' solutions.
 
 use approx::assert_abs_diff_eq;
 use oracles::{Constraint, Problem, enumerable_cases, random::normals};
@@ -32,7 +32,7 @@ fn the_best_sets_of_all_parts_are_the_best_set() {
         assert!(found.gap().unwrap() <= 1e-9 * case.quota.len() as f64, "{}", case.name);
         let joint = PartitionDpp::new(&features, &partition, &quota)
             .map(|dpp| BranchAndBound::default().solve(&dpp, &Engine::cpu()).unwrap().log_det);
-        // Hadamard and Fischer: parts together have no larger determinant than by themselves.
+        // By Hadamard and Fischer, parts together have no larger determinant than separately.
         assert!(joint.is_err() || joint.unwrap() <= best + 1e-9 * (1.0 + best.abs()), "{}", case.name);
         compared += 1;
     }
@@ -45,7 +45,7 @@ fn conditions_and_parts_without_choice() {
     let rows: Vec<Vec<f64>> = normals(48, 11).chunks(4).map(<[f64]>::to_vec).collect();
     let features = Features::from_rows(12, 4, rows.concat()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
-    // All of part 0, two of part 1 with item 5, none of part 2, one of part 3 but not item 7.
+    // All of part 0, two of part 1 with item 5, none of part 2, and one of part 3 except item 7.
     let quota = Quota::new(&partition, [3, 2, 0, 1]).unwrap();
     let model = IndependentKDpps::new(&features, &partition, &quota).unwrap();
     let model = model.including(&[5, 4]).unwrap().excluding(&[7]).unwrap();

@@ -1,4 +1,4 @@
-//! Lazy greedy sets and gains are the plain ones to the last bit; neither scale nor threads change them.
+//! Lazy greedy gives the same sets and gains as plain greedy, to the last bit, at any scale and on any threads.
 #![allow(clippy::cast_possible_wrap, reason = "small numbers")]
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
@@ -12,7 +12,7 @@ use partition_dpp::{
     map::{Solution, Termination},
 };
 
-/// Subset and gains of a quota over ten parts.
+/// Returns the subset and gains for a quota over ten parts.
 fn ten_parts(features: &Features, items: usize) -> Solution {
     let labels: Vec<usize> = (0..items).map(|i| (i + i / 10) % 10).collect();
     let (partition, quota) = parts(&labels, &[2, 1, 0, 1, 3, 1, 1, 1, 1, 1]);
@@ -109,7 +109,7 @@ fn lazy_is_plain_on_a_mapped_file() {
 
 #[test]
 fn badly_scaled_rows_are_picked_by_their_gains() {
-    // Gains of 1e0, 1e-40, 1e-80 …: every one far below the rounding of those before it.
+    // Gains of 1e0, 1e-40, 1e-80 …: each one is far below the rounding of the previous ones.
     let dims = 8;
     let mut values = normals(800 * dims, 13);
     for (i, row) in values.chunks_mut(dims).enumerate() {

@@ -1,4 +1,4 @@
-//! Runs that are stopped early: they end soon, with a set that the model allows, and say why.
+//! Runs that are stopped early end soon, with a set that the model allows, and state why.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -23,7 +23,7 @@ fn gaussian(items: usize, dims: usize, seed: u64) -> Features {
     Features::from_rows(items, dims, normals(items * dims, seed)).unwrap()
 }
 
-/// With a stop flag that is set when `stops` says so of a report.
+/// Runs work with a stop flag that is set when `stops` accepts a report.
 fn stopped(
     run: impl Fn(&Watch) -> Solution,
     stops: impl Fn(Progress) -> bool + Send + Sync + 'static,
@@ -39,7 +39,7 @@ fn at_once(run: impl Fn(&Watch) -> Solution) -> Solution {
     run(&Watch::default().stopped_by(&stop))
 }
 
-/// Both greedy solvers, and all that begin with them.
+/// Checks both greedy solvers, and all solvers that begin with them.
 fn solve_all(model: &impl Objective, check: impl Fn(&str, Solution)) {
     check("greedy", at_once(|watch| Greedy::default().solve(model, &Engine::cpu().watched(watch)).unwrap()));
     check(
@@ -82,7 +82,7 @@ fn a_stop_at_once_leaves_a_set_that_meets_the_quota() {
 
 #[test]
 fn copies_of_the_longest_rows_do_not_hold_up_a_stopped_run() {
-    // What is independent is found behind the copies, or, where they are too many, is left out.
+    // Independent items are found behind the copies, or left out if there are too many copies.
     for copies in [500, 5000] {
         let mut values = [3.0, 0.0, 0.0].repeat(copies);
         values.extend([0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
@@ -94,7 +94,7 @@ fn copies_of_the_longest_rows_do_not_hold_up_a_stopped_run() {
         let missing = if copies == 500 { 0 } else { 2 };
         assert_eq!((solution.subset.len(), solution.missing), (3 - missing, missing));
         let certificate = UpperBound::default().certify(&k_dpp, &Engine::cpu()).unwrap();
-        // A bound of other sets says nothing of this one.
+        // A bound on other sets does not apply to this one.
         assert_eq!(solution.certified(&certificate).gap().is_some(), missing == 0);
     }
 }
@@ -135,8 +135,9 @@ fn double_greedy_stops_between_items() {
 
 #[test]
 fn no_rank_is_exhausted_before_anybody_has_looked() {
-    // Beside the longest rows the others vanish when squared: no set of three is found. Whoever was stopped
-    // does not know that there is none.
+    // Next to the longest rows, the others vanish when squared, so no set of three is found. A stopped solver does
+    // not know
+    // that there is none.
     let mut values = normals(5 * 3, 4);
     values[6..].iter_mut().for_each(|x| *x *= 1e-165);
     let features = Features::from_rows(5, 3, values).unwrap();
@@ -149,7 +150,7 @@ fn no_rank_is_exhausted_before_anybody_has_looked() {
 
 #[test]
 fn the_softmax_climb_ends_with_few_evaluations() {
-    // Rounding the middle of the cube without loss would take dozens; one alone passes over all rows.
+    // Rounding the middle of the cube without loss would take dozens of passes over all rows.
     let features = gaussian(20_000, 48, 5);
     let dpp = Dpp::new(&features).unwrap();
     let run = |watch: &Watch| Softmax::default().solve(&dpp, &Engine::cpu().watched(watch)).unwrap();
@@ -166,7 +167,7 @@ fn the_softmax_climb_ends_with_few_evaluations() {
 
 #[test]
 fn restarts_end_where_all_is_known() {
-    // An hour for at most 2⁵ sets.
+    // An hour is a generous limit for at most 2⁵ sets.
     let hour = Duration::from_secs(3600);
     let solver = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit);
     let features = gaussian(5, 4, 6);

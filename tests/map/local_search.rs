@@ -50,7 +50,7 @@ proptest! {
         assert_locally_optimal(&features, &model.labels, &solution);
         let set = solution.subset.as_slice();
         prop_assert_eq!(counts(set, &model.labels, model.quota.len()), model.quota.clone());
-        // Nor does an exchange in two parts at once.
+        // Neither does an exchange in two parts at once.
         let twice: Vec<Vec<usize>> = neighbours(set, &model.labels)
             .iter()
             .flat_map(|other| neighbours(other, &model.labels))
@@ -82,14 +82,14 @@ fn local_optimality_at_larger_sizes() {
         let k_dpp = KDpp::new(&features, k).unwrap();
         let solution = LocalSearch::default().solve(&k_dpp, &Engine::cpu()).unwrap();
         assert_locally_optimal(&features, &labels, &solution);
-        // The negative control: the check sees what greedy left.
+        // The negative control: the check notices the improvement that greedy missed.
         let greedy = Greedy::default().solve(&k_dpp, &Engine::cpu()).unwrap();
         let set = greedy.subset.as_slice();
         assert!(best_gain(&rows_of(&features), set, &neighbours(set, &labels)) > 1e-6);
     }
 }
 
-/// {0, 2} is what greedy takes; to leave it, both parts must move at once.
+/// A trap: greedy takes {0, 2}, and leaving it takes a move in both parts at once.
 fn trap() -> (Features, [usize; 4]) {
     let rows = vec![1.0, 0.0, 0.9, 0.0, 1.3, 0.0, 0.0, 1.0, 0.9, 1.3, 0.0, 0.0];
     (Features::from_rows(4, 3, rows).unwrap(), [0, 0, 1, 1])
@@ -126,7 +126,7 @@ fn two_parts_escape_among_many_items() {
 
 #[test]
 fn two_parts_escape_beside_an_included_item() {
-    // The trap in the first three dimensions, one more item that must be in, of either part.
+    // The trap in the first three dimensions, with one more item of either part that must be included.
     let rows =
         [1.0, 0.0, 0.9, 0.0, 0.0, 1.3, 0.0, 0.0, 0.0, 1.0, 0.9, 0.0, 1.3, 0.0, 0.0, 0.0, 0.2, 0.1, 0.3, 2.0];
     let features = Features::from_rows(5, 4, rows.to_vec()).unwrap();
@@ -143,7 +143,7 @@ fn two_parts_escape_beside_an_included_item() {
 
 #[test]
 fn tight_quotas_and_many_parts() {
-    // Part-tight: nothing can move. Rank-tight: n = k. One item per part, ten parts of six.
+    // Part-tight: nothing can move. Rank-tight: n = k. One item per part, with ten parts of six.
     for (items, dims, parts, quota) in [
         (6, 8, 2, vec![3, 3]),
         (12, 6, 3, vec![4, 1, 1]),
@@ -164,7 +164,7 @@ fn tight_quotas_and_many_parts() {
 
 #[test]
 fn duplicates_and_a_part_that_needs_the_rank_others_took() {
-    // Part 1 spans one dimension only, and greedy would rather give it to part 0.
+    // Part 1 spans only one dimension, which greedy would rather give to part 0.
     let rows = vec![9.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0, 1.0, 0.0, 0.0];
     let features = Features::from_rows(6, 3, rows).unwrap();
     let labels = [0, 0, 0, 0, 0, 1];
@@ -190,7 +190,7 @@ fn conditions_are_kept() {
         let best = Problem { constraint: Constraint::Size(4), ..problem }.optimum();
         let solution = restarting().solve(&k_dpp, &Engine::cpu()).unwrap();
         assert!(abs_diff_eq!(solution.log_det, best, epsilon = 1e-9), "seed {seed}");
-        // Everything given: nothing to search.
+        // All items are included: there is nothing to search.
         let whole = KDpp::new(&features, 2).unwrap().including(&[1, 2]).unwrap();
         assert_eq!(restarting().solve(&whole, &Engine::cpu()).unwrap().subset.as_slice(), [1, 2]);
     }
@@ -243,8 +243,8 @@ fn sets_of_any_size_gain_and_lose_items() {
 
 #[test]
 fn a_removal_improves() {
-    // Greedy takes the long diagonal, then both axes, each worth having when it is picked; the axes are
-    // worth more without the diagonal.
+    // Greedy takes the long diagonal and then both axes, each with a gain; the axes are worth more without the
+    // diagonal.
     let rows = vec![1.5, 1.5, 0.9, 2.0, 0.0, 0.0, 0.0, 2.0, 0.0];
     let features = Features::from_rows(3, 3, rows).unwrap();
     let dpp = Dpp::new(&features).unwrap();

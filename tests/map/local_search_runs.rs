@@ -55,7 +55,7 @@ fn the_same_seed_gives_the_same_set() {
     };
     assert_eq!(solve(1), solve(1));
     assert_eq!(solve(1).stats.restarts, 3);
-    // What the generator, its streams and the order of its numbers give; a change is value-breaking.
+    // This depends on the generator, its streams and the order of its numbers; a change is value-breaking.
     assert_eq!(solve(1).subset.as_slice(), [5, 6, 7, 11, 14, 16, 22, 23, 26, 34, 35, 41, 51, 53, 55]);
 }
 
@@ -77,7 +77,7 @@ fn stops_return_the_best_so_far() {
     assert_eq!((stopped.termination, &stopped.subset), (Termination::Interrupted, &at_once.subset));
     assert_eq!(stopped.stats.evaluations, 0);
 
-    // Stopped by the first report: after the first climb's first step, or during restarts.
+    // Stopped by the first report: after the first step of the first climb, or during restarts.
     let (watch, reports) = stopped_when(|_| true);
     let endless = LocalSearch::default().with_restarts(Restarts::Count(u64::MAX));
     let stopped = endless.solve(&k_dpp, &Engine::cpu().watched(&watch)).unwrap();
@@ -95,7 +95,7 @@ fn stops_return_the_best_so_far() {
     let full = full.solve(&k_dpp, &within(short)).unwrap();
     assert!(matches!(full.termination, Termination::LocallyOptimal | Termination::TimeLimit));
     assert!(full.log_det >= whole.log_det - 1e-9 || full.termination == Termination::TimeLimit);
-    // Without a limit there is no end to wait for.
+    // Without a limit, there is nothing to wait for.
     let once =
         LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).solve(&k_dpp, &Engine::cpu()).unwrap();
     assert_eq!(once, whole);
@@ -128,7 +128,7 @@ fn epsilon_is_a_threshold() {
     }
 }
 
-/// κ(A) and the guarantee of theorem 4.1 from eigenvalues computed elsewhere, and against the optimum.
+/// Compares κ(A) and the guarantee of theorem 4.1 with independently computed eigenvalues and with the optimum.
 #[test]
 fn the_guarantee_holds() {
     for seed in 0..20 {

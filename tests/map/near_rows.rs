@@ -1,4 +1,4 @@
-//! Bounds of rows that agree to ten digits: what rounding takes from the items that are in counts, too.
+//! Bounds for rows that agree to ten digits: the rounding of included items matters, too.
 
 use oracles::{
     exact::{Minors, set_of},
@@ -12,7 +12,8 @@ use partition_dpp::{
 const ITEMS: usize = 9;
 const SIZE: usize = 4;
 
-/// Rows b + x of integers, all x small beside b, which is about 2^exponent: they agree in all digits but the last ones.
+/// Returns rows b + x of integers with x small next to b, which is about 2^exponent: all digits except the last
+/// agree.
 fn near(exponent: i32, seed: u64) -> Vec<Vec<f64>> {
     let numbers = normals((ITEMS + 1) * SIZE, seed);
     let (x, base) = numbers.split_at(ITEMS * SIZE);
@@ -49,7 +50,7 @@ fn bounds_hold_where_included_rows_almost_agree() {
 
 #[test]
 fn bounds_stay_close_where_included_rows_almost_agree() {
-    // Items 0 and 2 agree to eleven digits; the others are as near, and add nothing.
+    // Items 0 and 2 agree to eleven digits; the others are as close, and add nothing.
     let base = normals(5, 3);
     let noise = normals(15, 4);
     let values: Vec<f64> = (0..15).map(|at| base[at % 5] + 1e-11 * noise[at]).collect();

@@ -1,4 +1,4 @@
-//! Exact solutions and bounds of many random small problems against enumeration: `PDPP_PROBLEMS` says of how many.
+//! Exact solutions and bounds of many random small problems against enumeration. `PDPP_PROBLEMS` sets their number.
 
 use partition_dpp::{
     Dpp, Engine, Features, KDpp, Partition, PartitionDpp, Quota, Subset,
@@ -7,14 +7,14 @@ use partition_dpp::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// How many problems there are by default.
+/// The default number of problems.
 const PROBLEMS: u64 = 2000;
 
-/// What was seen of all problems.
+/// The findings about all problems.
 #[derive(Default)]
 struct Seen {
     problems: usize,
-    /// Bounds that would be below the best set if they were lower by 1e-6.
+    /// The number of bounds that would be below the best set if they were lower by 1e-6.
     tight: usize,
 }
 
@@ -37,7 +37,7 @@ impl Seen {
     }
 }
 
-/// The determinant of a square matrix, by elimination.
+/// Returns the determinant of a square matrix, by elimination.
 fn det(mut matrix: Vec<Vec<f64>>) -> f64 {
     let mut product = 1.0;
     for step in 0..matrix.len() {
@@ -57,7 +57,7 @@ fn det(mut matrix: Vec<Vec<f64>>) -> f64 {
     product
 }
 
-/// ln det A Aᵀ, as the sum of the squares of all minors (Cauchy and Binet), which loses no digits of small ones.
+/// Returns ln det A Aᵀ as the sum of the squares of all minors (Cauchy–Binet), which loses no digits of small ones.
 fn log_det(rows: &[Vec<f64>]) -> f64 {
     let (size, columns) = (rows.len(), rows.first().map_or(0, Vec::len));
     let largest = rows.iter().flatten().fold(1.0, |most, x| f64::max(most, x.abs()));
@@ -69,14 +69,14 @@ fn log_det(rows: &[Vec<f64>]) -> f64 {
     if sum <= 1e-24 * largest.powi(2) { f64::NEG_INFINITY } else { sum.ln() }
 }
 
-/// Rows with an entry of their own, of this size.
+/// Extends each row by its own new entry of this size.
 fn with_own_entries<'a>(rows: impl ExactSizeIterator<Item = &'a [f64]>, entry: f64) -> Vec<Vec<f64>> {
     let count = if entry > 0.0 { rows.len() } else { 0 };
     let own = |i: usize| (0..count).map(move |j| if i == j { entry } else { 0.0 });
     rows.enumerate().map(|(i, row)| row.iter().copied().chain(own(i)).collect()).collect()
 }
 
-/// One random problem, by every question that has an answer.
+/// Checks every answer to one random problem.
 fn ask(seed: u64, seen: &mut Seen) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (items, dims) = (random.random_range(3..=8), random.random_range(1..=5));
@@ -154,6 +154,6 @@ fn random_problems_are_solved_and_bounded() {
     let mut seen = Seen::default();
     (0..count).for_each(|seed| ask(seed, &mut seen));
     println!("{} questions; {} bounds would be wrong if they were lower by 1e-6", seen.problems, seen.tight);
-    // A proof leaves 1e-9, so that nearly every bound is that tight.
+    // A proof leaves a gap of 1e-9, so nearly every bound is that tight.
     assert!(seen.tight * 100 > seen.problems * 99);
 }

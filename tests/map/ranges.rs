@@ -16,7 +16,7 @@ use partition_dpp::{
 };
 use proptest::prelude::*;
 
-/// Ranges around the quota of a case, in several shapes.
+/// Returns ranges around the quota of a case, in several shapes.
 fn shapes(case: &Case, partition: &Partition) -> Vec<(&'static str, Quota)> {
     let quota = &case.quota;
     let around = |down: usize, up: usize| -> Vec<RangeInclusive<usize>> {
@@ -61,7 +61,7 @@ fn all_shapes_of_the_known_cases() {
     assert!(all == 150 && with_restarts >= 149, "{with_restarts} of {all}");
 }
 
-/// What one model says of the best set, and how much one may be above another.
+/// Returns the values of the best set from one model, and how much one may exceed another.
 fn answers(model: &impl Objective) -> [f64; 4] {
     let bound = UpperBound::default().certify(model, &Engine::cpu()).unwrap().upper_bound;
     [
@@ -87,7 +87,7 @@ fn other_models_are_special_cases() {
         ];
         for ((ranges, other), (shape, _)) in pairs.iter().zip(&shapes) {
             for (at, (x, y)) in ranges.iter().zip(other).enumerate() {
-                // Of parts of other magnitudes or with parameters to tune bounds agree less well.
+                // Bounds agree less well for parts of other magnitudes, or with parameters to tune.
                 let close = if at == 3 { 5e-3 } else { 1e-9 } * (1.0 + y.abs());
                 assert!(abs_diff_eq!(x, y, epsilon = close), "{}, {shape}, {at}: {x} {y}", case.name);
             }
@@ -95,7 +95,7 @@ fn other_models_are_special_cases() {
     }
 }
 
-/// Random parts, ranges, scales of rows and of parts.
+/// Random parts, ranges, and scales of rows and parts.
 #[derive(Clone, Debug)]
 struct Instance {
     rows: Vec<Vec<f64>>,
@@ -122,7 +122,7 @@ fn instances() -> impl Strategy<Value = Instance> {
             low..=(low + width).max(1)
         };
         let ranges: Vec<RangeInclusive<usize>> = parts.iter().enumerate().map(range).collect();
-        // Half of them without a total.
+        // Half of the instances have no total.
         Instance { rows, labels, ranges, total: (total % 2 == 0).then_some(total / 2 + 1) }
     })
 }

@@ -1,4 +1,4 @@
-//! The most probable set under ranges of part counts where parts need room, with conditions, and of many items.
+//! The most probable set under ranges of part counts: parts that need room, conditions, and many items.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use oracles::{
@@ -14,7 +14,7 @@ use partition_dpp::{
 
 #[test]
 fn what_a_part_needs_is_made_room_for() {
-    // Greedy takes both axes of part 0, and part 1 has only the first of them.
+    // Greedy takes both axes of part 0, but part 1 has only the first of them.
     let rows = [[2.0, 0.0, 0.0], [0.0, 1.5, 0.0], [1.2, 0.0, 0.0], [1.1, 0.0, 0.0], [0.0, 0.0, 1.05]];
     let labels = [0, 0, 1, 1, 2];
     let features = Features::from_rows(5, 3, rows.concat()).unwrap();
@@ -26,7 +26,7 @@ fn what_a_part_needs_is_made_room_for() {
         let truth = Truth::new(minors.clone(), &labels, &quota);
         let greedy = solvers::solve(&model, "repair");
         assert_eq!(truth.fault(&greedy), "");
-        // With two items in all, room for part 1 is kept: the second pick is of part 1, and depends on the first.
+        // With two items in total, room for part 1 is kept: the second pick is from part 1, and depends on the first.
         assert_eq!(greedy.stats.repairs, 1, "{quota:?}");
         check("repair", &model, &truth);
     }
@@ -66,11 +66,12 @@ fn with_items_in_and_out() {
 
 #[test]
 fn many_items() {
-    // Bounds by a few items at a time, and of few items at once: one item more is of no use to any set. Weights of
-    // parts are found by other items.
+    // Bounds from small groups of items, and of few items at once: one more item is useless to any set. The weights
+    // of parts
+    // come from other items.
     let (items, dims) = (400, 9);
     let mut values = normals(items * dims, 21);
-    // One part is of short rows.
+    // One part has short rows.
     for row in values.chunks_mut(dims).skip(2).step_by(3) {
         row.iter_mut().for_each(|x| *x *= 0.1);
     }
@@ -107,7 +108,7 @@ fn many_items_are_left_out_by_bounds() {
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let found = exact(&model);
     assert_eq!(found.termination, Termination::Optimal);
-    // The best of all quotas that the ranges allow.
+    // The best over all quotas that the ranges allow.
     let quotas = [[0, 2, 1], [1, 1, 1], [1, 2, 0], [2, 1, 0]];
     let best = quotas.map(|counts| {
         let (partition, quota) = solvers::parts(&labels, &counts);
@@ -119,7 +120,7 @@ fn many_items_are_left_out_by_bounds() {
 
 #[test]
 fn bounds_know_what_parts_need() {
-    // Two of the short rows have to be in, and no third of the long ones may.
+    // Two of the short rows are required, and no third long row is allowed.
     let rows: Vec<Vec<f64>> = (0..12)
         .map(|item| {
             let (first, length) = if item < 6 { (0, 0.1) } else { (3, 2.0) };
@@ -145,8 +146,9 @@ fn bounds_know_what_parts_need() {
     }
 }
 
-/// Rows of part 0 are 16384 times as long as others, and differ by as much as those are long: what an exchange across
-/// parts is worth is seen only by the scales of both.
+/// Rows of part 0 are 16384 times as long as others, and differ by as much as the length of those: only the scales of
+/// both
+/// parts show the worth of an exchange between them.
 #[test]
 fn parts_of_other_magnitudes() {
     let (items, dims) = (12, 4);

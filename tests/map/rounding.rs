@@ -1,6 +1,6 @@
-//! Bounds against exact determinants: none is below the optimum, nor below the set it belongs to, whatever the rows.
+//! Bounds against exact determinants: for any rows, none is below the optimum or below its own set.
 //!
-//! A part of the search runs by default; `PDPP_ROUNDING_CASES` sets another number of problems.
+//! Part of the search runs by default. `PDPP_ROUNDING_CASES` sets another number of problems.
 
 #![allow(clippy::excessive_precision, reason = "as they were given")]
 
@@ -19,7 +19,7 @@ fn no_bound_is_below_the_optimum() {
     }
     println!("{tally}");
     assert_eq!(tally.faults, Vec::<String>::new());
-    // Rounding is no excuse where it is small: the tolerance of the search is.
+    // Small rounding errors are no excuse, since the search has a tolerance.
     assert!(tally.of(Kind::Ordinary).unproven == 0, "{tally}");
     assert!(tally.of(Kind::Ordinary).loosest <= 1e-6, "{tally}");
 }
@@ -51,7 +51,7 @@ fn planted_faults_are_seen() {
     assert!(seen[0] > 100 && seen.iter().all(|&count| count == seen[0]), "{seen:?}");
 }
 
-/// The columns add up to almost nothing: of the third eigenvalue, 2e-15, no digit is left in the Gram matrix.
+/// The columns add up to almost zero: the Gram matrix loses all digits of the third eigenvalue, 2e-15.
 const NEARLY_SINGULAR: [[f64; 3]; 7] = [
     [-0.391_620_993_614_196_8, -0.738_910_257_816_314_7, 1.154_677_271_842_956_5],
     [-0.056_807_309_389_114_38, -0.753_198_444_843_292_2, 0.907_777_726_650_238],

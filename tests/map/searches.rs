@@ -1,4 +1,4 @@
-//! Searches that begin at a set, and that go on from bytes.
+//! Searches that start at a set, and searches that resume from bytes.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ fn solver() -> BranchAndBound {
     BranchAndBound::default()
 }
 
-/// Fifty rows of forty normal numbers.
+/// Returns fifty rows of forty normal numbers.
 fn synthetic(seed: u64) -> Features {
     Features::from_rows(50, 40, normals(2000, seed)).unwrap()
 }
 
-/// A search that is stopped after every few nodes and continued from bytes proves the same set.
+/// A search that is stopped after every few nodes and resumed from bytes proves the same set.
 #[test]
 fn a_search_goes_on_from_bytes() {
     let features = synthetic(3);
@@ -53,17 +53,17 @@ fn a_search_goes_on_from_bytes() {
         assert!(runs > 2 && search.is_finished());
         assert_eq!((&solution.subset, solution.termination), (&whole.subset, Termination::Optimal));
         assert!(solution.gap().unwrap() <= TOLERANCE);
-        // Once more, nothing is left to do.
+        // Nothing is left to do in another run.
         let again = solver().solve_from(&dpp, &Engine::cpu(), &mut search).unwrap();
         assert_eq!((again.subset, again.stats.nodes), (solution.subset, known));
-        // Another question, and other bytes.
+        // A different problem, and different bytes.
         let other = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 1).unwrap()).unwrap();
         assert_error!(
             solver().solve_from(&other, &Engine::cpu(), &mut search),
             Error::Stream(StreamProblem::Foreign { .. }),
             ["not a search of these rows"]
         );
-        // Another row, another weight, other parts of the same sizes.
+        // A different row, a different weight, and other parts of the same sizes.
         let mut rows: Vec<f64> = (0..50).flat_map(|item| features.row(item)).collect();
         rows[7 * 40] += 1e-3;
         let weights: Vec<f64> = (0..50).map(|item| if item == 31 { 0.1 } else { 0.0 }).collect();
@@ -91,7 +91,7 @@ fn a_search_goes_on_from_bytes() {
     }
 }
 
-/// The best set as a start leaves only its proof to do; a set that is not allowed is ignored.
+/// If a search starts at the best set, only the proof is left; a set that is not allowed is ignored.
 #[test]
 fn a_search_begins_at_a_set() {
     let features = synthetic(4);
@@ -104,7 +104,7 @@ fn a_search_begins_at_a_set() {
         assert_eq!((&solution.subset, solution.termination), (&plain.subset, Termination::Optimal));
         assert!(solution.stats.nodes <= plain.stats.nodes);
     }
-    // At once, the set is the one given.
+    // If stopped at once, the search returns the given set.
     let mut search = Search::from_set(&plain.subset);
     let solution = solver().solve_from(&dpp, &within(Duration::ZERO), &mut search).unwrap();
     assert_eq!((solution.subset, solution.termination), (plain.subset, Termination::TimeLimit));

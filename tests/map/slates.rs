@@ -1,4 +1,4 @@
-//! Slates against the greedy algorithm on the candidates alone.
+//! Slates against the greedy algorithm on only the candidates.
 
 use partition_dpp::{
     CountRange, Engine, Error, Features, Partition, PartitionDpp, Quota,
@@ -19,7 +19,7 @@ struct Catalogue {
 }
 
 impl Catalogue {
-    /// Items around a few centres, with copies and scaled copies among them.
+    /// Returns items around a few centres, with copies and scaled copies among them.
     fn random(seed: u64) -> Self {
         let mut rng = StdRng::seed_from_u64(seed);
         let mut value = || rng.random_range(-1.0..1.0_f32);
@@ -43,7 +43,7 @@ impl Catalogue {
     }
 }
 
-/// At least one of three categories, at most four of any.
+/// At least one item from each of three categories, and at most four from any.
 fn quota(partition: &Partition) -> Quota {
     let ranges = (0..CATEGORIES).map(|part| CountRange::from(usize::from(part < 3)..=4));
     Quota::new(partition, ranges).unwrap().with_total(SIZE).unwrap()
@@ -54,7 +54,7 @@ fn candidates(rng: &mut StdRng, count: usize) -> Vec<u32> {
     drawn.map(|item| u32::try_from(item).unwrap()).collect()
 }
 
-/// The greedy set of the candidates as a law of their own; `None` if it is infeasible.
+/// Returns the greedy set of a law over only the candidates, or `None` if it is infeasible.
 fn greedy(
     catalogue: &Catalogue,
     candidates: &[u32],
@@ -119,13 +119,13 @@ fn the_sets_of_the_greedy_algorithm() {
     assert!(compared > 350, "{compared}");
 }
 
-/// Gains that f32 cannot tell apart are compared in f64.
+/// Gains that f32 cannot distinguish are compared in f64.
 #[test]
 fn near_ties_are_decided_in_f64() {
     let mut rng = StdRng::seed_from_u64(5);
     for _ in 0..50 {
         let base: Vec<f64> = (0..6 * 3).map(|_| rng.random_range(-1.0..1.0)).collect();
-        // Every row four times, longer by parts in 10⁹.
+        // Every row appears four times, longer by parts in 10⁹.
         let row = |item: usize| {
             let factor = 1.0 + 1e-9 * ((item * 7 % 24) as f64);
             base[item % 6 * 3..][..3].iter().map(move |value| value * factor)
@@ -145,7 +145,7 @@ fn near_ties_are_decided_in_f64() {
     }
 }
 
-/// Scores of a thousand, and rows that f32 cannot hold beside each other.
+/// Scores of a thousand, and rows that f32 cannot hold together.
 #[test]
 fn scores_and_rows_of_any_size() {
     let mut rng = StdRng::seed_from_u64(7);
@@ -171,7 +171,7 @@ fn scores_and_rows_of_any_size() {
     }
 }
 
-/// The largest residual beyond the last picks, by brute force.
+/// Picks the largest residual beyond the last picks, by brute force.
 fn windowed(rows: &[Vec<f64>], size: usize, window: usize) -> Vec<u32> {
     let mut picked: Vec<usize> = Vec::new();
     while picked.len() < size {
@@ -250,7 +250,7 @@ fn batches_and_what_is_refused() {
     assert!(error.to_string().contains("fix the total"), "{error}");
 }
 
-/// What leaves too few items is named: their number, or the maxima of the parts.
+/// The error names what leaves too few items: their number, or the maxima of the parts.
 #[test]
 fn totals_that_cannot_be_met() {
     let rows: Vec<f64> = (0..24).map(|i| (f64::from(i) * 0.7).sin()).collect();
@@ -268,7 +268,7 @@ fn totals_that_cannot_be_met() {
     assert!(matches!(short, Error::SizeAboveItems { k: 3, items: 2 }), "{short}");
 }
 
-/// Whether picks can be completed to an allowed set, by trying all.
+/// Whether picks can be completed to an allowed set, by trying every completion.
 fn completes(picks: &[usize], labels: &[usize], quota: &Quota) -> bool {
     let counts = |set: &[usize]| {
         let mut counts = [0; 3];
@@ -281,7 +281,7 @@ fn completes(picks: &[usize], labels: &[usize], quota: &Quota) -> bool {
     })
 }
 
-/// An item is picked only if the picks left can still meet all minima, …
+/// An item is picked only if the remaining picks can still meet all minima.
 #[test]
 fn minima_stay_within_reach() {
     let mut rng = StdRng::seed_from_u64(13);
@@ -304,7 +304,7 @@ fn minima_stay_within_reach() {
         let total = rng.random_range(quota.low().iter().sum()..=quota.high().iter().sum::<usize>().min(6));
         let Ok(quota) = quota.with_total(total) else { continue };
         let features = Features::from_rows(9, 6, rows.concat()).unwrap();
-        // … and of those the one that adds most volume.
+        // Of these items, the one that adds the most volume is picked.
         let mut picks: Vec<usize> = Vec::new();
         while picks.len() < total {
             let gain = |item: usize| {
@@ -344,7 +344,7 @@ fn excluded_items_are_as_good_as_absent() {
     }
 }
 
-/// Where what is left of a part depends on the picks, others are picked instead.
+/// If the remaining items of a part depend on the picks, other items are picked instead.
 #[test]
 fn dead_ends_are_mended() {
     let features = Features::from_rows(3, 2, vec![10.0, 0.0, 0.0, 1.0, 1.0, 0.0]).unwrap();
@@ -383,7 +383,7 @@ fn tiny_weights_are_compared_in_f64() {
     }
 }
 
-/// Rows whose lengths f64 cannot multiply.
+/// Rows whose lengths cannot be multiplied in f64.
 #[test]
 fn rows_at_both_ends_of_f64() {
     let features = Features::from_rows(3, 2, vec![1e200, 0.0, 1e-200, 1e-201, 0.0, 2e-200]).unwrap();

@@ -1,4 +1,4 @@
-//! Sets of the softmax relaxation, against all sets.
+//! Sets from the softmax relaxation, against all sets.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -27,7 +27,7 @@ fn solve(rows: &[Vec<f64>]) -> Solution {
     Softmax::default().solve(&Dpp::new(&features).unwrap(), &Engine::cpu()).unwrap()
 }
 
-/// No item can be added or dropped with profit, and the value is right.
+/// Checks that no item can be added or dropped with a gain, and that the value is right.
 fn check_local_optimum(rows: &[Vec<f64>], solution: &Solution, condition: &Condition) {
     let determinants = Determinants::of_features(rows.to_vec());
     let set = solution.subset.as_slice();
@@ -106,7 +106,7 @@ fn included_and_excluded_items() {
             let dpp = conditioned!(Dpp::new(&features).unwrap(), condition).unwrap();
             let solution = Softmax::default().solve(&dpp, &Engine::cpu()).unwrap();
             check_local_optimum(&rows, &solution, &condition);
-            // Value and gradient are those with x = 1 and 0 there.
+            // The value and gradient are the same as with x = 1 and 0 there.
             let extension = SoftmaxExtension::new(&dpp);
             let x = uniforms(9, seed);
             let mut fixed = x.clone();
@@ -155,7 +155,7 @@ fn magnitudes_from_tiny_to_huge() {
         row.iter_mut().for_each(|x| *x *= if at % 2 == 0 { 1e120 } else { 1e-120 });
     }
     assert_eq!(solve(&mixed).subset.as_slice(), [0, 2, 4]);
-    // Ordinary rows beside one that is far too long to be taken as it is.
+    // Ordinary rows next to one that is far too long to be used unscaled.
     let mut one_long = gaussian(6, 6, 2.0, 4);
     one_long[3].iter_mut().for_each(|x| *x *= 1e60);
     check_local_optimum(&one_long, &solve(&one_long), &Condition::default());

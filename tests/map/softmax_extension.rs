@@ -8,7 +8,7 @@ use oracles::{
 };
 use partition_dpp::{Dpp, Engine, Error, map::SoftmaxExtension};
 
-/// ln det(Diag(x)(K − I) + I).
+/// Returns ln det(Diag(x)(K − I) + I).
 fn formula(rows: &[Vec<f64>], x: &[f64]) -> f64 {
     let m = rows.len();
     let dot = |i: usize, j: usize| -> f64 { rows[i].iter().zip(&rows[j]).map(|(x, y)| x * y).sum() };
@@ -90,7 +90,7 @@ fn rounding_never_lowers() {
                 let set = extension.round(&x, &Engine::cpu()).unwrap();
                 let after = sets.iter().find(|(other, _)| other == set.as_slice()).unwrap().1.ln();
                 assert!(after >= before - 1e-9 * before.abs().max(1.0), "{after} < {before} from {x:?}");
-                // What is at an end stays there.
+                // Entries at an end stay there.
                 assert!((0..x.len()).all(|i| x[i] > 0.0 || !set.contains(i)));
                 rounded += 1;
                 gained += usize::from(after > before + 1e-6);

@@ -1,4 +1,4 @@
-//! Symmetric greedy: against its definition by determinants, and against its guarantee by enumeration.
+//! Symmetric greedy against its definition by determinants, and its guarantee against enumeration.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
@@ -17,7 +17,7 @@ use partition_dpp::{
 };
 use rand::{RngExt, SeedableRng};
 
-/// ln det(K_S + εI).
+/// Returns ln det(K_S + εI).
 fn log_det(rows: &[Vec<f64>], set: &[usize], epsilon: f64) -> f64 {
     let kernel = DMatrix::from_fn(set.len(), set.len(), |i, j| {
         let product: f64 = rows[set[i]].iter().zip(&rows[set[j]]).map(|(x, y)| x * y).sum();
@@ -27,17 +27,17 @@ fn log_det(rows: &[Vec<f64>], set: &[usize], epsilon: f64) -> f64 {
     2.0 * factor.l().diagonal().iter().map(|x| x.ln()).sum::<f64>()
 }
 
-/// What to do wrong.
+/// A fault to plant.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
-    /// Everybody is compared with all items, not with those that are left.
+    /// Items are compared with all items, not with the remaining ones.
     ForgetsToShrink,
-    /// Later items are not there.
+    /// Later items are ignored.
     OnlyFromBelow,
 }
 
-/// The algorithm word for word, for K + εI with a small ε: b_i is large for dependent items, as in the limit.
+/// Runs the algorithm by its definition on K + εI with a small ε: b_i is large for dependent items, as in the limit.
 fn literal(rows: &[Vec<f64>], order: &[usize], epsilon: f64, fault: Fault) -> Vec<usize> {
     let without = |set: &[usize], item: usize| -> Vec<usize> {
         set.iter().copied().filter(|&other| other != item).collect()
@@ -99,7 +99,7 @@ fn sets_of_the_known_kernels() {
     let mut compared = 0;
     for case in known_answers().iter().filter(|case| !case.dense && case.items() <= 16) {
         let largest = case.rows.iter().map(|row| row.iter().map(|x| x * x).sum::<f64>()).fold(0.0, f64::max);
-        // The limit ε → 0 must be in reach of f64.
+        // The limit ε → 0 must be within reach of f64.
         if !(1e-2..1e4).contains(&largest) {
             continue;
         }
@@ -127,7 +127,7 @@ fn any_order_is_the_definition_on_rearranged_rows() {
             let solver = SymmetricGreedy::default().with_order(ItemOrder::Shuffled { seed });
             sets.push(solver.solve(&dpp, &Engine::cpu()).unwrap().subset);
         }
-        // The order is drawn by the documented rule.
+        // The documented rule draws the order.
         for (seed, set) in sets.iter().enumerate() {
             let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed as u64);
             let numbers: Vec<u64> = rows.iter().map(|_| rng.random()).collect();
@@ -179,11 +179,12 @@ fn at_least_a_third_and_in_expectation_half_of_the_optimum() {
     assert!(dropped > 100, "the coins must matter");
 }
 
-/// Two items with one coin that matters: a = ln 4, b = −ln of what item 0 has beyond item 1.
+/// Two items with one random decision that matters: a = ln 4, b = −ln of the residual of item 0 given item 1.
 #[test]
 fn coins_fall_as_they_should() {
-    // Residual of item 0 beyond item 1 is 1/4: a = ln 4, b = ln 4, so a fair coin. Item 1 then adds
-    // ln(1/4) beside item 0 (never kept: b = ln 4), and ln 4 alone (always kept).
+    // The residual of item 0 given item 1 is 1/4: a = ln 4 and b = ln 4, so the coin is fair. Item 1 then adds
+    // ln(1/4) next
+    // to item 0 (never kept: b = ln 4), and ln 4 alone (always kept).
     let rows = vec![vec![0.5, (15.0_f64 / 4.0).sqrt()], vec![0.0, 2.0]];
     let features = features(&rows);
     let dpp = Dpp::new(&features).unwrap();
@@ -223,7 +224,7 @@ fn included_and_excluded_items() {
             let dpp = conditioned!(Dpp::new(&features).unwrap(), condition).unwrap();
             let solution = SymmetricGreedy::default().solve(&dpp, &Engine::cpu()).unwrap();
             assert!(condition.allows(solution.subset.as_slice()), "{condition:?} {}", solution.subset);
-            // By definition on f(T ∪ ·).
+            // By the definition on f(T ∪ ·).
             let expected = literal_given(&rows, &condition);
             assert_eq!(solution.subset.as_slice(), expected, "{condition:?}, n = {dims}");
         }
@@ -268,7 +269,7 @@ fn magnitudes_from_tiny_to_huge() {
     };
     let tiny = solve(&scaled(1e-160), SymmetricGreedy::default());
     assert!(tiny.subset.is_empty());
-    // Only ranks count: the last basis.
+    // Only ranks matter: the result is the last basis.
     let huge = solve(&scaled(1e150), SymmetricGreedy::default());
     assert_eq!(huge.subset.as_slice(), [4, 5, 6, 7, 8, 9]);
     assert_abs_diff_eq!(
@@ -276,7 +277,7 @@ fn magnitudes_from_tiny_to_huge() {
         12.0 * 1e150_f64.ln(),
         epsilon = 1e-6
     );
-    // Rows of mixed magnitude: the large ones are kept, the small ones left.
+    // Rows of mixed magnitude: large ones are kept, small ones are dropped.
     let mut mixed = gaussian(6, 6, 1.0, 4);
     for (at, row) in mixed.iter_mut().enumerate() {
         row.iter_mut().for_each(|x| *x *= if at % 2 == 0 { 1e120 } else { 1e-120 });
@@ -284,15 +285,15 @@ fn magnitudes_from_tiny_to_huge() {
     assert_eq!(solve(&mixed, SymmetricGreedy::default()).subset.as_slice(), [0, 2, 4]);
 }
 
-/// Nearly dependent rows: what f64 subtraction would lose.
+/// Nearly dependent rows, whose digits subtraction in f64 would lose.
 #[test]
 fn nearly_parallel_rows() {
     for exponent in 3..=11 {
         let small = 10.0_f64.powi(-exponent);
-        // Items 1 and 2 differ by `small`; item 0 is what makes the Gram matrix large.
+        // Items 1 and 2 differ by `small`; item 0 makes the Gram matrix large.
         let rows = vec![vec![3.0, 1.0, 1.0], vec![1.0, 2.0, 0.0], vec![1.0, 2.0, small]];
         let found = solve(&rows, SymmetricGreedy::default());
-        // Items 0, 1, 2 in turn: item 0 has little beyond 1 and 2, as has item 1 beyond item 2.
+        // Items 0, 1, 2 in turn: item 0 has a small residual given 1 and 2, and so has item 1 given item 2.
         let volume = |set: &[usize]| Determinants::of_features(rows.clone()).det(set).ln();
         let expected = {
             let (mut x, mut y): (Vec<usize>, Vec<usize>) = (vec![], vec![0, 1, 2]);
@@ -325,7 +326,7 @@ fn the_same_for_any_number_of_threads_and_type() {
     }
 }
 
-/// a = b = 0 for every item: all are kept, by coins too.
+/// a = b = 0 for every item: all are kept, also by random decisions.
 #[test]
 fn ties_are_kept() {
     let unit = |at: usize| (0..5).map(|j| f64::from(u8::from(j == at))).collect::<Vec<f64>>();

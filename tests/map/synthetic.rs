@@ -6,7 +6,7 @@ use partition_dpp::{
     map::{Greedy, LocalSearch, Restarts, Solver},
 };
 
-/// Mean ln det gained over greedy by an implementation elsewhere, on twenty other instances.
+/// The mean ln det gained over greedy by an independent implementation, on twenty other instances.
 const ELSEWHERE: [(&str, usize, f64); 12] = [
     (SMALL.name, 10, 48.665 - 48.466),
     (SMALL.name, 20, 90.747 - 90.517),
@@ -22,10 +22,10 @@ const ELSEWHERE: [(&str, usize, f64); 12] = [
     (LARGE.name, 150, 357.688 - 356.977),
 ];
 
-/// Restarts of the third solver.
+/// The number of restarts of the third solver.
 const RESTARTS: u64 = 8;
 
-/// ln det of greedy, of one climb, and of climbs with restarts.
+/// Returns ln det of greedy, of one climb, and of climbs with restarts.
 fn solve(regime: &Regime, size: usize, seed: u64) -> [f64; 3] {
     let features = regime.features(seed);
     let k_dpp = KDpp::new(&features, size).unwrap();
@@ -42,9 +42,13 @@ fn solve(regime: &Regime, size: usize, seed: u64) -> [f64; 3] {
     [greedy.log_det, climbed.log_det, again.log_det]
 }
 
-/// Instances differ from those elsewhere, so gains of one climb agree within the sampling error of both means: the
-/// difference has √2 times the standard error of one. (Over a thousand instances gains agree to a few per
-/// cent.) With restarts they must be at least those elsewhere, without any slack.
+/// Compares the gains with the independent implementation.
+///
+/// The instances differ, so gains of one climb agree within the sampling error of both means: the difference has √2
+/// times
+/// the standard error of one mean. (Over a thousand instances, gains agree to a few per cent.) With restarts, gains
+/// must
+/// be at least as large as those, without any slack.
 fn check(regime: &Regime) {
     let mut table = Vec::new();
     for &size in regime.sizes {

@@ -1,4 +1,4 @@
-//! Rules of conditions, picks and parts broken once: the variant, its fields and its message.
+//! Every rule of conditions, picks and parts broken once: the variant, its fields and its message.
 
 use oracles::assert_error;
 use partition_dpp::{
@@ -58,7 +58,7 @@ fn items_to_include_exist_once() {
     assert_error!(k_dpp.clone().excluding(&[6]), Error::ItemOutOfRange { item: 6, items: 6 }, ["item 6"]);
     assert_error!(k_dpp.clone().including(&[2, 2]), Error::RepeatedItem { item: 2 }, ["item 2"]);
     assert_error!(k_dpp.clone().excluding(&[2, 4, 2]), Error::RepeatedItem { item: 2 }, ["item 2"]);
-    // In two calls it is the same condition.
+    // The same condition in two calls is allowed.
     assert!(k_dpp.including(&[2]).unwrap().including(&[2]).is_ok());
 }
 
@@ -114,7 +114,7 @@ fn enough_is_left_to_choose_from() {
         Error::QuotaAbovePartSize { ref part, quota: 2, size: 1 } if part == "b",
         ["2 items of part b", "has 1"]
     );
-    // Of part b items 3 and 5 are left, and row 5 is zero.
+    // Items 3 and 5 of part b are left, and row 5 is zero.
     assert_error!(
         joint.excluding(&[4]),
         Error::Infeasible { ref parts, rank: 1, quota: 2 } if parts == &["b"],
@@ -141,7 +141,7 @@ fn an_item_cannot_be_picked_again_on_another_grid() {
     for method in [Method::Interpolation, Method::PerCandidate] {
         let mut chain = dpp.conditionals(method, &Engine::cpu()).unwrap();
         chain.pick(0).unwrap();
-        // The other part is full now: what is left has a grid of its own.
+        // The other part is full now, and the remaining part has its own grid.
         chain.pick(3).unwrap();
         for item in [0, 1, 3] {
             assert_error!(chain.pick(item), Error::ImpossiblePick { .. }, ["cannot be picked next"]);
@@ -159,7 +159,7 @@ fn picks_that_have_probability_zero_are_refused() {
     for method in [Method::Interpolation, Method::PerCandidate] {
         let mut chain = given.conditionals(method, &Engine::cpu()).unwrap();
         chain.pick(0).unwrap();
-        // Picked before, parallel to it, included, of a part that needs no more, zero.
+        // Already picked, parallel to a pick, included, from a part that needs no more, zero.
         for item in [0, 1, 3, 4, 5] {
             let text = format!("item {item} cannot be picked next");
             let refused = chain.pick(item);
@@ -214,7 +214,7 @@ fn parts_do_not_overlap_and_leave_nothing_out() {
         ["part x"]
     );
     let none: [(&str, &[usize]); 0] = [];
-    // A number of items alone takes no memory.
+    // A number of items by itself takes no memory.
     let most = u32::MAX as usize;
     let few = || [("P", vec![0, 1, most - 1])];
     assert_error!(Partition::from_sets(most, few()), Error::ItemWithoutPart { item: 2 }, ["item 2"]);

@@ -1,4 +1,4 @@
-//! What can be conditioned on, against enumeration, and conditions that leave nothing to choose.
+//! Possible conditions against enumeration, and conditions that leave nothing to choose.
 
 use approx::{abs_diff_eq, assert_relative_eq};
 use oracles::{
@@ -20,7 +20,7 @@ fn assert_law(what: &str, sampler: &Sampler, law: &Law) {
     assert!(p > stats::ALPHA / 100.0, "{what}: p = {p:e}");
 }
 
-/// All pairs of items, and all items by themselves, included, excluded, and one of each.
+/// Returns all pairs of items and all single items included or excluded, and one item included with another excluded.
 fn small_conditions(items: usize) -> Vec<Condition> {
     let mut all = Vec::new();
     for i in 0..items {
@@ -38,7 +38,7 @@ fn small_conditions(items: usize) -> Vec<Condition> {
     all
 }
 
-/// A condition is refused if and only if no set that meets it has a positive probability.
+/// Checks that a condition is refused if and only if no set that meets it has a positive probability.
 fn check<T>(what: &str, law: &Law, items: usize, put: impl Fn(&Condition) -> Result<T>) -> usize {
     let mut refused = 0;
     for condition in small_conditions(items) {
@@ -89,7 +89,7 @@ fn what_has_probability_zero_is_refused_and_nothing_else() {
 
 #[test]
 fn a_huge_dpp_with_nothing_left_beyond_the_included_items() {
-    // Nothing of a row of 1e20 is left but what rounding leaves.
+    // A row of 1e20 has no residual apart from rounding errors.
     let rows = [[1e20, 2e20, 0.0], [0.0, 1e20, 1e20], [1e20, 3e20, 1e20], [0.3e20, 0.7e20, 0.4e20]];
     let features = Features::from_rows(4, 3, rows.concat()).unwrap();
     let (log_pair, log_all) = (6_f64.ln() + 80.0 * 10_f64.ln(), 0.3_f64.ln() * 2.0 + 120.0 * 10_f64.ln());
@@ -102,11 +102,11 @@ fn a_huge_dpp_with_nothing_left_beyond_the_included_items() {
         marginals.iter().zip([1.0, 1.0, 0.0, 0.0]).all(|(p, q)| abs_diff_eq!(*p, q, epsilon = 1e-12)),
         "{marginals:?}"
     );
-    // Item 3 has something of its own, and is then certain.
+    // Item 3 has its own direction, and is then certain.
     let one_more = Dpp::new(&features).unwrap().including(&[0, 1]).unwrap();
     let inference = one_more.inference(&Engine::cpu()).unwrap();
     let found = inference.log_partition_function();
-    // All others are nothing beside a factor of 1e40.
+    // All others are negligible next to a factor of 1e40.
     assert!(abs_diff_eq!(found.value, log_all, epsilon = 1e-10), "{found:?} {log_all}");
     let marginals = inference.inclusion_probabilities().unwrap().value;
     assert!(
@@ -117,7 +117,7 @@ fn a_huge_dpp_with_nothing_left_beyond_the_included_items() {
 
 #[test]
 fn a_dpp_with_nothing_left_beyond_the_included_items() {
-    // Rows 0 and 1 span what all the others have; rows 2 and 3 repeat and combine them, row 4 is zero.
+    // Rows 0 and 1 span all other rows: rows 2 and 3 repeat and combine them, and row 4 is zero.
     let rows = [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [1.0, 2.0, 0.0], [1.0, 3.0, 1.0], [0.0; 3]];
     let features = Features::from_rows(5, 3, rows.concat()).unwrap();
     let (law, log_z) = Determinants::of_features(rows.map(Vec::from).to_vec()).law(|_| 1.0, |_| true);
@@ -197,7 +197,7 @@ fn a_part_that_is_needed_whole_is_settled() {
 
 #[test]
 fn an_item_of_a_part_that_is_needed_whole_is_missed() {
-    // Nobody asked to include item 0: what is wrong is that too little of its part is left.
+    // Item 0 is not included by the condition: the error is that too little of its part is left.
     let case = enumerable_cases().into_iter().find(|case| case.name == "full-quota-part").unwrap();
     let features = case.features();
     let partition = Partition::from_labels(&case.labels).unwrap();
@@ -242,7 +242,7 @@ fn a_quota_of_zero_has_no_weight() {
 
 #[test]
 fn parts_of_one_item_each_cost_nothing() {
-    // 20 parts of one item, and none, two or six more items in a part of their own.
+    // 20 parts of one item, and none, two or six more items in another part.
     for extra in [0, 2, 6] {
         let items = 20 + extra;
         let rows = normals(items * 26, 5);
@@ -261,7 +261,7 @@ fn parts_of_one_item_each_cost_nothing() {
         let all: Vec<usize> = (0..20).collect();
         assert!(samples.subsets().iter().all(|set| set.as_slice()[..20] == all));
         if extra == 6 {
-            // What is left, by enumeration of pairs.
+            // The remaining law, by enumeration of pairs.
             let oracle = Determinants::of_features(rows.chunks(26).map(<[f64]>::to_vec).collect());
             let pairs = (20..items).flat_map(|i| (i + 1..items).map(move |j| [i, j]));
             let mut law: Law = pairs

@@ -1,4 +1,4 @@
-//! Conditions on parts that share subspaces: which are refused is decided by ranks.
+//! Conditions on parts that share subspaces: ranks decide which are refused.
 
 use oracles::{
     assert_error, conditioned,
@@ -13,7 +13,7 @@ const ITEMS: usize = 11;
 const DIMS: usize = 6;
 const PARTS: usize = 3;
 
-/// Rows of each part in the span of one to four of five directions, and a quota of one or two of each.
+/// Returns parts whose rows lie in the span of one to four of five directions, and a quota of one or two per part.
 fn random_subspaces(seed: u64) -> (Vec<Vec<f64>>, Vec<usize>, Vec<usize>) {
     let mut rng = StdRng::seed_from_u64(seed);
     let directions = normals(5 * DIMS, seed + 1000);
@@ -35,7 +35,7 @@ fn random_subspaces(seed: u64) -> (Vec<Vec<f64>>, Vec<usize>, Vec<usize>) {
     (rows, labels, quota)
 }
 
-/// One or two items in, one or none out.
+/// Returns conditions with one or two items included, and one or none excluded.
 fn conditions() -> impl Iterator<Item = Condition> {
     let pairs = (0..ITEMS).flat_map(|i| (i..ITEMS).map(move |j| [i, j]));
     pairs.flat_map(|pair| {
@@ -90,7 +90,7 @@ fn a_condition_is_refused_where_ranks_do_not_allow_it() {
 
 #[test]
 fn an_infeasible_condition_names_the_parts() {
-    // Items 0 to 3 share a plane: with item 3 in, parts x and y share a line.
+    // Items 0 to 3 share a plane. With item 3 included, parts x and y share a line.
     let rows = [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0]];
     let features = Features::from_rows(5, 3, rows.concat()).unwrap();
     let partition = Partition::from_labels(&["x", "x", "y", "z", "z"]).unwrap();

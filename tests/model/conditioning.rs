@@ -1,4 +1,4 @@
-//! Items that must be in and items that must be out, against enumeration: exact probabilities and draws.
+//! Included and excluded items against enumeration: exact probabilities and draws.
 
 use approx::abs_diff_eq;
 use oracles::{
@@ -14,7 +14,7 @@ use partition_dpp::{
 };
 
 const DRAWS: u64 = 5_000;
-/// More than there are χ² tests in this file.
+/// An upper limit on the number of χ² tests in this file.
 const CHECKS: f64 = 1000.0;
 
 fn model(case: &Case) -> (Features, Partition, Quota) {
@@ -23,7 +23,7 @@ fn model(case: &Case) -> (Features, Partition, Quota) {
     (case.features(), partition, quota)
 }
 
-/// Largest gap between two lists, entry by entry.
+/// Returns the largest gap between two lists, entry by entry.
 fn gap(found: &[f64], expected: &[f64]) -> f64 {
     assert_eq!(found.len(), expected.len());
     found.iter().zip(expected).map(|(f, e)| (f - e).abs()).fold(0.0, f64::max)
@@ -52,8 +52,8 @@ impl<'a> Given<'a> {
         Self { what, condition, whole, law, log_z: log_z + log_share, items: case.items() }
     }
 
-    /// Normaliser, inclusion probabilities and log-probabilities; returns the largest gap of the
-    /// inclusion probabilities.
+    /// Checks the normaliser, inclusion probabilities and log-probabilities. Returns the largest gap of the inclusion
+    /// probabilities.
     fn check_inference(&self, inference: &Inference) -> f64 {
         let what = &self.what;
         let log_z = inference.log_partition_function();
@@ -147,7 +147,7 @@ fn partition_dpp() {
                     .sampler(SamplerOptions::from(Method::Rejection).with_projection(way), &Engine::cpu())
                     .unwrap();
                 given.check_draws(&sampler);
-                // All of the quota included, or all that is left of every part needed.
+                // The whole quota is included, or all that is left of every part is needed.
                 let settled = sampler.algorithm() == Algorithm::Settled;
                 assert!(settled || Some(condition.included.len()) < quota.total());
                 assert!(!settled || given.law.len() == 1);
@@ -194,7 +194,7 @@ fn the_chain_of_picks() {
             let (given, _) = condition.apply(&law);
             let target = given.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap().0;
             for method in [Method::Interpolation, Method::PerCandidate] {
-                // Nothing is left to pick where all parts are settled.
+                // Nothing is left to pick if all parts are settled.
                 let Ok(mut chain) = dpp.conditionals(method, &Engine::cpu()) else {
                     assert_eq!(given.len(), 1);
                     continue;
@@ -219,7 +219,7 @@ fn the_chain_of_picks() {
     println!("chains of picks off by {worst:.1e}");
 }
 
-/// Items of parts that have nothing to choose, and are not included by the condition.
+/// Returns the items of parts with no choice left that the condition does not include.
 fn settled(case: &Case, condition: &Condition) -> Vec<usize> {
     let mut free = vec![Vec::new(); case.quota.len()];
     let mut left = case.quota.clone();
@@ -229,7 +229,7 @@ fn settled(case: &Case, condition: &Condition) -> Vec<usize> {
     free.into_iter().zip(left).filter(|(free, left)| free.len() == *left).flat_map(|(free, _)| free).collect()
 }
 
-/// The case that faults are planted in.
+/// Returns the case in which faults are planted.
 fn planted() -> (Case, Law) {
     let case = enumerable_cases().into_iter().find(|case| case.name == "three-parts").unwrap();
     let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
@@ -243,7 +243,7 @@ fn draws_that_forget_a_condition_are_rejected() {
     let free = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let (given, _) = Condition::new(&[0], &[]).apply(&law);
     assert!(p_value(&free.sampler(Method::Rejection, &Engine::cpu()).unwrap(), &given) < 1e-12);
-    // Given other items as well, looking only at sets that hold item 0.
+    // Fault: conditioned on other items, even if only sets that hold item 0 are counted.
     let sampler = free.clone().excluding(&[5]).unwrap().sampler(Method::Rejection, &Engine::cpu()).unwrap();
     let samples = sampler.sample_many(60 * DRAWS, 7);
     let sets: Vec<&[usize]> =
@@ -254,7 +254,7 @@ fn draws_that_forget_a_condition_are_rejected() {
 
 #[test]
 fn included_items_that_are_not_projected_out_are_rejected() {
-    // The rest drawn as if item 0 were not there, and item 0 added.
+    // Fault: the rest is drawn as if item 0 did not exist, and item 0 is added.
     let (case, law) = planted();
     let (features, partition, quota) = model(&case);
     let mut counts = case.quota.clone();

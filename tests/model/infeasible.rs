@@ -1,4 +1,4 @@
-//! Quotas that no set meets, and quotas that are too dear.
+//! Quotas that no set meets, and quotas that are too expensive.
 
 use oracles::{assert_error, random::normals};
 use partition_dpp::{
@@ -6,7 +6,7 @@ use partition_dpp::{
     sample::{Algorithm, DEFAULT_PROPOSAL_BUDGET, expected_proposals},
 };
 
-/// The rows of Σ_l m_l unit vectors: `axes[l]` lists the axes of part l's items.
+/// Returns the rows of Σ_l m_l unit vectors: `axes[l]` lists the axes of part l's items.
 fn axis_model(dims: usize, axes: &[Vec<usize>]) -> (Features, Partition) {
     let items: Vec<(usize, usize)> =
         axes.iter().enumerate().flat_map(|(l, axes)| axes.iter().map(move |&axis| (l, axis))).collect();
@@ -19,7 +19,7 @@ fn axis_model(dims: usize, axes: &[Vec<usize>]) -> (Features, Partition) {
 
 #[test]
 fn an_infeasible_quota_names_one_part() {
-    // Part 1 lives on a line: duplicates, and then multiples.
+    // The rows of part 1 lie on a line: duplicates, and then multiples.
     let (features, partition) = axis_model(4, &[vec![0, 1], vec![2, 2, 2], vec![3]]);
     let quota = Quota::new(&partition, [1, 2, 1]).unwrap();
     let texts = ["part 1 has rank 1", "2 items"];
@@ -74,7 +74,7 @@ fn an_infeasible_quota_names_five_of_fifteen_parts() {
 
 #[test]
 fn an_infeasible_quota_names_all_parts_where_no_fewer_are_at_fault() {
-    // Fourteen parts in general position share thirteen dimensions: the last two columns are alike.
+    // Fourteen parts in general position share thirteen dimensions, since the last two columns are equal.
     let labels: Vec<usize> = (0..42).map(|i| i % 14).collect();
     let rows = normals(42 * 13, 5);
     let rows = rows.chunks_exact(13).flat_map(|row| row.iter().chain(row.last()).copied());
@@ -90,7 +90,7 @@ fn an_infeasible_quota_names_all_parts_where_no_fewer_are_at_fault() {
 
 #[test]
 fn more_items_than_features_are_refused_by_arithmetic() {
-    // Zero rows: were any of them read, a part would be named.
+    // Zero rows: if any of them were read, the error would name a part.
     let features = Features::from_rows(40, 3, vec![0.0; 120]).unwrap();
     let partition = Partition::from_labels(&(0..40).map(|i| i % 2).collect::<Vec<_>>()).unwrap();
     let refused = |quota: Quota| PartitionDpp::new(&features, &partition, &quota);
@@ -125,7 +125,7 @@ fn a_rank_does_not_depend_on_the_scale_of_rows() {
 
 #[test]
 fn a_quota_that_needs_too_many_proposals_is_refused_with_their_number() {
-    // Two of 2³⁰ choices have a positive determinant, and every bound counts all of them.
+    // Two of the 2³⁰ choices have a positive determinant, and every bound counts all of them.
     let axes: Vec<Vec<usize>> = (0..30).map(|l| vec![l, (l + 1) % 30]).collect();
     let (features, partition) = axis_model(30, &axes);
     let quota = Quota::each(&partition, 1).unwrap();
@@ -158,7 +158,7 @@ fn a_budget_of_ones_own_is_kept() {
     );
     assert_error!(
         dpp.sampler(Method::Interpolation, &Engine::cpu()),
-        // The total is the whole rank, so two phases find it.
+        // The total equals the rank, so two phases find it.
         Error::NodeBudget { nodes: 9.0, budget: 3.0 },
         ["interpolation needs 9.000e0 nodes", "budget of 3.000e0"]
     );

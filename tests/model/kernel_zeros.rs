@@ -1,4 +1,4 @@
-//! Items that a dense kernel gives no variance: never chosen, never worth including.
+//! Items with zero variance in a dense kernel are never chosen and cannot be included.
 
 use approx::relative_eq;
 use oracles::{assert_error, random::normals};
@@ -10,7 +10,7 @@ use partition_dpp::{
 const ITEMS: usize = 6;
 const ZERO: usize = 2;
 
-/// G Gᵀ for Gaussian rows, the row of one item multiplied by `length`.
+/// Returns G Gᵀ for Gaussian rows, with the row of one item multiplied by `length`.
 fn kernel(seed: u64, dims: usize, length: f64) -> Kernel {
     let mut rows = normals(ITEMS * dims, seed);
     rows[ZERO * dims..(ZERO + 1) * dims].iter_mut().for_each(|x| *x *= length);

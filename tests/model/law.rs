@@ -1,4 +1,4 @@
-//! A law chosen at run time is the model that it stands for.
+//! A law chosen at run time behaves like the model that it stands for.
 
 use oracles::random::normals;
 use partition_dpp::{
@@ -12,7 +12,7 @@ fn features() -> (Features, Partition, Quota) {
     (Features::from_rows(12, 5, normals(60, 4)).unwrap(), partition, quota)
 }
 
-/// Draws of every law, and of the model that it stands for.
+/// Compares the draws of every law with its model.
 #[test]
 fn laws_draw_what_their_models_draw() {
     let (features, partition, quota) = features();
@@ -39,7 +39,7 @@ fn laws_draw_what_their_models_draw() {
         assert!(law.memory_plan(SamplerOptions::default()).unwrap().total() > 0);
         let drawn = law.sampler(auto, &engine).unwrap().sample_many(20, 7);
         for (model, (_, sampler)) in pairs.iter().enumerate() {
-            // Those of other models are other sets, so that a law of the wrong one is noticed.
+            // The draws of other models differ, so a law of the wrong model is noticed.
             let is_same = drawn.subsets() == sampler.sample_many(20, 7).subsets();
             assert_eq!(is_same, at == model, "law {at}, model {model}");
         }
@@ -72,7 +72,7 @@ fn questions_that_a_law_does_not_answer() {
     );
 }
 
-/// ln det of a set, with a ridge and scores, is that of the rows with both.
+/// ln det of a set, with a ridge and scores, equals ln det of the rows with both.
 #[test]
 fn log_det_with_a_ridge() {
     let (features, partition, quota) = features();

@@ -1,4 +1,4 @@
-//! Ranges of part counts: what is refused and why; budgets of proposals.
+//! Ranges of part counts: refusals and their reasons, and budgets of proposals.
 
 use std::ops::RangeInclusive;
 
@@ -29,7 +29,7 @@ fn ranges_that_are_none() {
 
 #[test]
 fn ranges_that_no_set_meets() {
-    // All rows in one plane; part a in one line.
+    // All rows lie in one plane, and part a lies in one line.
     let features = Features::from_rows(3, 3, vec![1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0, 0.0]).unwrap();
     let partition = Partition::from_labels(&["a", "a", "b"]).unwrap();
     let quota = |ranges: &[RangeInclusive<usize>]| Quota::new(&partition, ranges).unwrap();
@@ -78,7 +78,7 @@ fn conditions_that_leave_nothing() {
         Error::TotalOutsideRanges { total: 3, low: 1, high: 2 },
         ["3 items in all", "1 to 2"]
     );
-    // Two items of a part, one of which is the other's double: the included one leaves nothing.
+    // One of two items of a part is twice the other, so including one leaves nothing.
     let mut rows = normals(16, 3);
     rows.copy_within(0..4, 4);
     let doubled = Features::from_rows(4, 4, rows).unwrap();
@@ -112,8 +112,8 @@ fn tilted() -> SamplerOptions {
     SamplerOptions::default().with_bound(Bound::Tilted)
 }
 
-/// Twenty parts of six items, by the tilted bound. One of each is beyond reach; up to three of each is easy, although no single vector of
-/// counts is likely: a trial shows it.
+/// Twenty parts of six items, by the tilted bound. One item from each is beyond reach. Up to three from each is easy,
+/// although no single vector of counts is likely, as a trial shows.
 #[test]
 fn proposals_are_bounded() {
     let features = Features::from_rows(120, 40, normals(4800, 6)).unwrap();
@@ -123,7 +123,7 @@ fn proposals_are_bounded() {
     let narrow = model(&ranges(0..=1).with_total(20).unwrap());
     let refused = narrow.sampler(tilted().with_proposal_budget(1e5), &Engine::cpu()).map(|_| ());
     assert_error!(refused, Error::RangeProposalBudget { .. }, ["proposals", "1.00e5"]);
-    // A budget that holds what the bound promises is taken at its word.
+    // A budget that the guaranteed bound meets needs no pilot.
     let sampler = narrow
         .sampler(tilted().with_proposal_budget(1e9), &Engine::cpu())
         .map(|sampler| sampler.acceptance_bound());

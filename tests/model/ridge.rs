@@ -1,4 +1,5 @@
-//! K + δI against enumeration: features with a ridge under every law, and the mixture that needs no such features.
+//! K + δI against enumeration: features with a ridge under every law, and the mixture that does not need such
+//! features.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ use crate::weights::{assert_right, laws};
 
 const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 200, paths: 1, solvers: true };
 
-/// The known answers with this ridge.
+/// Returns the known answers with this ridge.
 fn known(
     delta: f64,
     scale: f64,
@@ -52,7 +53,7 @@ fn features_with_a_ridge_under_every_law() {
     }
 }
 
-/// Three parts of three rows with two features, under laws that need up to all nine.
+/// Returns three parts of three rows with two features, under laws that need up to all nine.
 pub(crate) fn generic(constraint: Constraint, delta: f64, scale: f64, seed: u64) -> Problem {
     let mut rng = StdRng::seed_from_u64(seed);
     let rows = (0..9).map(|_| (0..2).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
@@ -70,14 +71,14 @@ pub(crate) fn constraints() -> Vec<Constraint> {
         Constraint::Quota(vec![2, 1, 3]),
         Constraint::Quota(vec![0, 3, 2]),
         Constraint::Ranges(vec![1..=2, 0..=2, 0..=1], None),
-        // Wider than there are features: drawn as sets of any size, and accepted.
+        // Wider than the number of features: drawn as sets of any size, and accepted.
         Constraint::Ranges(vec![1..=2, 0..=3, 0..=1], None),
         Constraint::Ranges(vec![2..=3, 3..=3, 0..=2], None),
         Constraint::Ranges(vec![0..=3, 0..=3, 0..=3], None),
     ]
 }
 
-/// The mixture for a problem, without features of the ridge's own.
+/// Returns the mixture for a problem, without features for the ridge.
 pub(crate) fn mixture(problem: &Problem) -> RidgeDpp {
     let (rows, delta) = problem.ridge.as_ref().unwrap();
     let features = Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap();
@@ -114,7 +115,7 @@ fn counted(sampler: &Sampler, draws: u64, seed: u64) -> BTreeMap<Set, usize> {
     counts
 }
 
-/// The p-value of draws, and of sets that should not be there.
+/// Returns the p-value of draws, and the p-value of sets that should not occur.
 fn p_value(problem: &Problem, draws: u64, seed: u64) -> f64 {
     let (p, rare) = p_values(&drawn(&mixture(problem), draws, seed), &law(problem), draws as usize, 1e-9);
     p.unwrap_or(1.0).min(if rare < 1e-9 { 0.0 } else { 1.0 })
@@ -165,7 +166,7 @@ fn items_are_added_by_their_quality() {
     }
 }
 
-/// Sets of any size are never rejected, those of wide ranges seldom.
+/// Sets of any size are never rejected, and sets under wide ranges rarely.
 #[test]
 fn wide_ranges_are_drawn_as_sets_of_any_size() {
     let algorithm = |ranges: [std::ops::RangeInclusive<usize>; 3]| {
@@ -178,7 +179,7 @@ fn wide_ranges_are_drawn_as_sets_of_any_size() {
     assert!(matches!(algorithm([1..=2, 0..=2, 0..=2]), (Algorithm::Rejection, Some(_))));
 }
 
-/// Every part by itself is the law of parts that share no features.
+/// Each part by itself follows the law of parts that share no features.
 #[test]
 fn independent_parts() {
     let ranges = Constraint::Ranges(vec![1..=2, 0..=3, 2..=2], None);
@@ -201,14 +202,14 @@ fn independent_parts() {
             let sampler = dpp.independent_sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
             let (p, rare) = p_values(&counted(&sampler, 20_000, seed), &law(&apart), 20_000, 1e-9);
             assert!(p.unwrap_or(1.0) > stats::ALPHA / 1000.0 && rare > 1e-9, "{p:?}\n{problem}");
-            // The law of all parts together is another one.
+            // The law of all parts together is different.
             let (p, _) = p_values(&drawn(&dpp, 20_000, seed), &law(&apart), 20_000, 1e-9);
             assert!(p.unwrap() < 1e-6, "{p:?}\n{problem}");
         }
     }
 }
 
-/// The laws that draws would have with a fault are told apart from theirs.
+/// The check distinguishes the laws that faulty draws would have.
 #[test]
 fn planted_faults_are_noticed() {
     let plain = generic(Constraint::Quota(vec![2, 1, 2]), 0.2, 0.0, 4);
@@ -243,7 +244,7 @@ fn planted_faults_are_noticed() {
         items_of(set).into_iter().map(|item| (2.0 * problem.log_weight(item)).exp()).product::<f64>()
     };
     assert!(expansion(&plain, &|_, _| 1.0) < 1.5);
-    // Without its binomials: T counts as often as it is drawn, not as often as it can be filled up.
+    // Fault without binomials: T is weighted by how often it is drawn, not by how often it can be filled up.
     let binomials = |set: Set, t: Set| {
         let part = |l: usize| {
             let (of_set, of_t) = ((set >> (3 * l) & 7).count_ones(), (t >> (3 * l) & 7).count_ones());
@@ -254,7 +255,7 @@ fn planted_faults_are_noticed() {
     };
     assert!(expansion(&plain, &binomials) > 3.0);
     assert!(expansion(&weighted, &|set, t| quality(&weighted, set & !t)) < 1.5);
-    // Items added uniformly.
+    // Fault: items are added uniformly.
     assert!(expansion(&weighted, &|_, _| 1.0) > 3.0);
 }
 
@@ -282,7 +283,7 @@ fn what_a_ridge_refuses() {
     let made = dpp_of_total.sampler(SamplerOptions::default(), &Engine::cpu()).map(|_| ());
     assert_error!(made, Error::CountsNotExact { .. }, ["a ridge under a total"]);
     assert_error!(dpp_of_total.parts().map(|_| ()), Error::CountsNotExact { .. }, ["every part by itself"]);
-    // Conditions and totals.
+    // Faults in conditions and totals.
     let of =
         |conditions: fn(RidgeDpp) -> Result<RidgeDpp, Error>| conditions(dpp_of_total.clone()).map(|_| ());
     assert_error!(
@@ -295,7 +296,7 @@ fn what_a_ridge_refuses() {
         Error::TotalOutsideRanges { total: 3, high: 2, .. },
         ["3"]
     );
-    // Scores of a thousand need features of the ridge's own.
+    // Scores of a thousand need features for the ridge.
     let far = dpp.clone().with_scores(&[1000.0, -1000.0, 0.0, 0.0], 0.5).unwrap();
     let refused = far.sampler(SamplerOptions::default(), &Engine::cpu()).map(|_| ());
     assert!(matches!(refused, Err(Error::Weights(WeightProblem::Spread))), "{refused:?}");
@@ -319,12 +320,12 @@ fn corners_of_the_mixture() {
     found.iter().zip([0.5, 0.5, 0.0, 0.0, 0.0]).for_each(|(p, exact)| {
         assert_abs_diff_eq!(*p, exact, epsilon = 1e-14);
     });
-    // A part with nothing chosen, and nothing left to choose.
+    // A part from which nothing is chosen, and nothing left to choose.
     let apart = dpp([2, 0]).independent_sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
     assert_eq!(apart.sample_many(1, 0).subsets()[0].as_slice(), [0, 1]);
     let none = RidgeDpp::of_any_size(&features, 0.5).unwrap().excluding(&[0, 1, 2, 3, 4]).unwrap();
     assert!(sample(&none).is_empty());
-    // All of a part included, with scores.
+    // A whole part is included, with scores.
     let scored = dpp([2, 1]).with_log_quality(&[0.1, 0.2, 0.3, 0.4, 0.5]).unwrap();
     let whole = sample(&scored.including(&[0, 1]).unwrap());
     assert_eq!((whole.len(), &whole.as_slice()[..2]), (3, &[0, 1][..]));
@@ -336,7 +337,8 @@ fn corners_of_the_mixture() {
     );
 }
 
-/// The stated error was a thousand times too large, and divided by the acceptance: larger problems were refused.
+/// Once, the stated error was a thousand times too large and divided by the acceptance, so larger problems were
+/// refused.
 #[test]
 fn wide_rows_are_drawn_accurately() {
     let (items, dims) = (150, 1000);

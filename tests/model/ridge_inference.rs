@@ -5,7 +5,7 @@ use partition_dpp::{Engine, Features, Partition, Quota, RidgeDpp, Subset};
 
 use crate::ridge::{cases, constraints, generic, law, mixture};
 
-/// All probabilities of a law.
+/// Checks all probabilities of a law.
 fn assert_known(problem: &Problem) {
     let (law, items) = (law(problem), problem.items());
     let inference = mixture(problem).inference(&Engine::cpu()).unwrap();
@@ -44,7 +44,7 @@ fn probabilities_with_scores() {
     }
 }
 
-/// Against the sum over sets of the same total, or of all sizes.
+/// Compares with the sum over sets of the same total, or of all sizes.
 #[test]
 fn quotas_by_chance() {
     let of_total = Constraint::Ranges(vec![1..=2, 0..=3, 0..=1], Some(4));
@@ -87,7 +87,7 @@ fn fair_coins() {
     }
 }
 
-/// Hundreds of items in several parts, against features with a ridge of their own.
+/// Hundreds of items in several parts, compared with features that have the ridge.
 #[test]
 fn many_items() {
     let (items, dims) = (300, 5);

@@ -1,4 +1,4 @@
-//! Weights of rows against enumeration: quality, scores, cosines, under every law, with every method and solver.
+//! Weights of rows (quality, scores, cosines) against enumeration, under every law, with every method and solver.
 
 use approx::assert_relative_eq;
 use oracles::{
@@ -17,7 +17,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 200, paths: 1, solvers: true };
 
-/// The known answers, with these weights.
+/// Returns the known answers with these weights.
 fn problems(scale: f64, constraint: impl Fn(&Case) -> Constraint) -> Vec<(String, Problem)> {
     let mut rng = StdRng::seed_from_u64(7);
     let cases = enumerable_cases().into_iter().filter(|case| case.items() <= 12);
@@ -64,8 +64,10 @@ fn quality_under_every_law() {
     }
 }
 
-/// A diversity of ½ makes ±500 of scores of ±1000, one of 0.1 makes ±4500. Some of these laws are
-/// refused: dense kernels that lack dimensions, nearly dependent rows, and where no tilt is found.
+/// A diversity of ½ turns scores of ±1000 into ±500; a diversity of 0.1 turns them into ±4500.
+///
+/// Some of these laws are refused: dense kernels that lack dimensions, nearly dependent rows, and laws without a
+/// tilt.
 #[test]
 fn scores_of_a_thousand() {
     let (mut asked, mut refused) = (0, 0);
@@ -81,7 +83,7 @@ fn scores_of_a_thousand() {
     assert!(refused * 4 <= asked, "{refused} of {asked} are refused");
 }
 
-/// Three rows a part in general position: every set has a positive determinant.
+/// Returns three rows per part in general position: every set has a positive determinant.
 fn generic(constraint: Constraint, scale: f64, seed: u64) -> Problem {
     let mut rng = StdRng::seed_from_u64(seed);
     let rows = (0..9).map(|_| (0..5).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
@@ -115,7 +117,7 @@ fn conditions_and_weights() {
     }
 }
 
-/// What a planted fault is noticed by.
+/// Returns the kinds of checks that notice a planted fault.
 fn kinds(report: &Report) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = report.faults.iter().map(|fault| fault.kind).collect();
     kinds.sort_unstable();
@@ -136,7 +138,7 @@ fn weights_applied_once_instead_of_twice_are_noticed() {
     }
 }
 
-/// A factor common to a part changes a law of ranges, and none of exact counts.
+/// A factor common to a part changes a law under ranges, but not under exact counts.
 #[test]
 fn a_shift_within_a_part_matters_under_ranges_alone() {
     let shifted = |law: Constraint| {
@@ -228,10 +230,10 @@ fn weights_go_where_rows_go() {
     };
     assert_relative_eq!(log_det(&weighted, [0, 1]), log_det(&plain, [0, 1]), epsilon = 1e-14);
     assert_relative_eq!(log_det(&weighted, [1, 2]), log_det(&plain, [1, 2]) + 1.0, epsilon = 1e-14);
-    // Quality multiplies quality.
+    // Qualities multiply.
     let twice = weighted.with_log_quality(&[0.0, 0.0, 0.25]).unwrap();
     assert_relative_eq!(log_det(&twice, [1, 2]), log_det(&plain, [1, 2]) + 1.5, epsilon = 1e-14);
-    // Shards without weights have ones.
+    // Shards without weights have weights of one.
     let both = Features::concatenate(&[plain.clone(), weighted.clone()]).unwrap();
     assert_relative_eq!(log_det(&both, [0, 4]), log_det(&plain, [0, 1]) - 1.0, epsilon = 1e-14);
     let copies = LabelCopies::from_labels(&[vec!["a"], vec!["a", "b"], vec!["b"]]).unwrap();
@@ -258,7 +260,7 @@ fn bad_weights_are_refused_by_name() {
     assert_error!(few, Error::Shape { expected: 2, found: 1, .. }, ["log-qualities"]);
 }
 
-/// Seconds since 1970 are fine as scores, nanoseconds and sentinels are not: beside them lengths of rows are lost.
+/// Seconds since 1970 work as scores. Nanoseconds and sentinels do not, since lengths of rows are lost next to them.
 #[test]
 fn weights_beside_which_rows_are_lost_are_refused() {
     let rows = vec![2.0, 0.0, 0.5, 1.0, 0.0, 3.0, 1.0, 1.0];

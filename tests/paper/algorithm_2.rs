@@ -15,7 +15,7 @@ fn draws_follow_the_law() {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
         for (method, draws) in [(Method::Interpolation, 2_000), (Method::PerCandidate, 1_000)] {
-            // Six parts take the literal algorithm a minute; its conditionals are tested elsewhere.
+            // The literal algorithm takes a minute for six parts; its conditionals are tested elsewhere.
             if method == Method::PerCandidate && partition.parts() > 4 {
                 continue;
             }

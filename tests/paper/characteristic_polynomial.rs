@@ -7,7 +7,7 @@ use partition_dpp::{
     polynomial::{CharacteristicPolynomial, Coefficient},
 };
 
-/// Σ det(K_S) over the sets with each vector of counts, in lexicographic order.
+/// Returns Σ det(K_S) over the sets with each vector of counts, in lexicographic order.
 fn by_enumeration(case: &Case, parts: usize, sizes: &[usize]) -> Vec<f64> {
     let mut sums = vec![0.0; sizes.iter().map(|size| size + 1).product()];
     let oracle = case.oracle();
@@ -30,7 +30,7 @@ fn all_coefficients_of_every_enumerable_case() {
         let sizes: Vec<usize> = (0..partition.parts()).map(|part| partition.size(part)).collect();
         let expected = by_enumeration(&case, partition.parts(), &sizes);
         assert_eq!(found.len(), expected.len(), "{}", case.name);
-        // Exponents m − κ: counts in reverse.
+        // Exponents are m − κ, so counts are reversed.
         let mut worst: f64 = 0.0;
         for (at, (coefficient, sum)) in found.iter().zip(expected.iter().rev()).enumerate() {
             let Coefficient { sign, log_magnitude } = coefficient;
@@ -57,7 +57,7 @@ fn all_coefficients_of_every_enumerable_case() {
     }
 }
 
-/// The exponents at a position.
+/// Returns the exponents at a position.
 fn digits(mut index: usize, sizes: &[usize]) -> Vec<usize> {
     let mut digits = vec![0; sizes.len()];
     for (digit, size) in digits.iter_mut().zip(sizes).rev() {
@@ -82,7 +82,7 @@ fn all_coefficients_of_24_and_24_items() {
         "{log_z:?} {}",
         case.log_z
     );
-    // All of them together are det(I + K).
+    // All coefficients sum to det(I + K).
     let largest = found.iter().map(|c| c.log_magnitude.value).fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = found.iter().map(|c| (c.log_magnitude.value - largest).exp()).sum();
     let whole =

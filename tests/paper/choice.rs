@@ -1,9 +1,9 @@
-//! Where `Method::Auto` takes interpolation: over a grid of sizes, nowhere within its budgets.
+//! The choice of interpolation by `Method::Auto`: over a grid of sizes, it never chooses it within its budgets.
 
 use oracles::random::normals;
 use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota};
 
-/// Counts of so many parts: alike, one large, one small, and rising.
+/// Returns counts for this number of parts: equal, one large, one small, and rising.
 fn quotas(parts: usize) -> Vec<Vec<usize>> {
     let one = |count: usize, other: usize| (0..parts).map(|l| if l == 0 { count } else { other }).collect();
     let rising = (0..parts).map(|l| 1 + l % 5).collect();
@@ -13,7 +13,7 @@ fn quotas(parts: usize) -> Vec<Vec<usize>> {
     quotas
 }
 
-/// Whether a method is interpolation for random rows, in parts of which so many items are spare.
+/// Whether a method uses interpolation for random rows, in parts with `spare` more items than needed.
 fn interpolates(method: Method, dims: usize, quota: &[usize], spare: usize) -> bool {
     let labels: Vec<usize> = quota.iter().enumerate().flat_map(|(l, count)| vec![l; count + spare]).collect();
     let items = labels.len();

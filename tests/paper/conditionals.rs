@@ -1,5 +1,6 @@
-//! Algorithm 2 of the paper, step by step, without drawing: both evaluations against enumeration, and late
-//! steps of large quotas against laws conditioned on the picks.
+//! Algorithm 2 of the paper, step by step, without drawing: both evaluations against enumeration, and late steps of
+//! large
+//! quotas against laws conditioned on the picks.
 
 use oracles::{Case, assert_error, enumerable_cases, oracle::Law, random::normals};
 use partition_dpp::{Engine, Error, Features, Method, Partition, PartitionDpp, Quota, sample::Conditionals};
@@ -12,7 +13,8 @@ fn model(case: &Case) -> (Features, Partition, Quota) {
     (case.features(), partition, quota)
 }
 
-/// Pr(next = i | picks): the probability of all sets that hold the picks and i, shared among the items of each
+/// Returns Pr(next = i | picks): the probability of all sets that hold the picks and i, divided among the items of
+/// each
 /// set that are still to be picked.
 fn next_by_enumeration(law: &Law, settled: &[usize], picks: &[usize], items: usize) -> Vec<f64> {
     let mut next = vec![0.0; items];
@@ -26,7 +28,7 @@ fn next_by_enumeration(law: &Law, settled: &[usize], picks: &[usize], items: usi
     next
 }
 
-/// Largest gap to enumeration over all steps of a chain that takes the items in this order.
+/// Returns the largest gap to enumeration over all steps of a chain that takes the items in this order.
 fn worst_gap(mut chain: Conditionals, law: &Law, settled: &[usize], picks: &[usize], items: usize) -> f64 {
     let mut worst: f64 = 0.0;
     for step in 0..picks.len() {
@@ -40,7 +42,7 @@ fn worst_gap(mut chain: Conditionals, law: &Law, settled: &[usize], picks: &[usi
     worst
 }
 
-/// A few sets, likely and unlikely, each in ascending, descending and mixed order.
+/// Returns a few sets, likely and unlikely, each in ascending, descending and mixed order.
 fn orders(law: &Law, settled: &[usize]) -> Vec<Vec<usize>> {
     let mut by_probability: Vec<(&Vec<usize>, &f64)> = law.iter().filter(|(_, p)| **p > 1e-6).collect();
     by_probability.sort_by(|a, b| b.1.total_cmp(a.1));
@@ -64,7 +66,7 @@ fn both_evaluations_follow_enumeration_at_every_step() {
         let (features, partition, quota) = model(&case);
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
-        // Parts whose every item is asked for are settled: nothing of them is picked.
+        // Parts that are needed whole are settled: nothing is picked from them.
         let full = |part: usize| partition.size(part) == case.quota[part];
         let settled: Vec<usize> = (0..case.items()).filter(|&item| full(case.labels[item])).collect();
         for method in METHODS {
@@ -84,7 +86,7 @@ fn a_chain_of_another_law_is_not_mistaken_for_this_one() {
     let case = enumerable_cases().remove(0);
     let (features, partition, quota) = model(&case);
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    // The conditionals of the law untilted in one part: its items are ten times as long.
+    // Fault: the conditionals of a law untilted in one part, whose items are ten times as long.
     let longer = |i: usize| if case.labels[i] == 0 { 10.0 } else { 1.0 + 1e-9 * i as f64 };
     let rows: Vec<f64> = (0..case.items())
         .flat_map(|i| case.rows[i].iter().map(move |x| (i, x)))
@@ -108,11 +110,11 @@ fn a_chain_of_another_law_is_not_mistaken_for_this_one() {
         &picks,
         case.items(),
     );
-    // A part's length is a constant factor of every set: what is left to see is the billionth.
+    // The length of a part is a constant factor of every set: only the differences of 1e-9 remain visible.
     assert!(right < 1e-13 && wrong > 1e-11 && wrong < 1e-7, "{right:e} {wrong:e}");
 }
 
-/// Two parts of random rows, n = m.
+/// Returns two parts of random rows, n = m.
 fn two_parts(size: usize, seed: u64) -> (Features, Partition) {
     let items = 2 * size;
     let labels: Vec<usize> = (0..items).map(|i| i / size).collect();
@@ -132,7 +134,7 @@ fn late_steps_of_large_quotas_agree_with_conditioned_laws() {
         let mut worst: f64 = 0.0;
         for (step, item) in picks.enumerate() {
             if step % 3 == 0 || step + 6 > 2 * quota.low()[0] {
-                // A law conditioned on the picks starts anew from the rows, at its own tilt.
+                // A law conditioned on the picks starts again from the rows, with its own tilt.
                 let fresh = dpp.clone().including(chain.picks()).unwrap();
                 let fresh = fresh.conditionals(Method::Interpolation, &Engine::cpu()).unwrap();
                 let (found, expected) = (chain.probabilities().unwrap(), fresh.probabilities().unwrap());
@@ -154,7 +156,7 @@ fn per_candidate_takes_one_determinant_per_candidate_and_node() {
     let mut shared = dpp.conditionals(Method::Interpolation, &Engine::cpu()).unwrap();
     let mut expected = 12 * chain.nodes() as u64;
     assert_eq!(chain.candidate_determinants(), expected);
-    // Candidates left: 11 after the first pick, 10 − 4 once the first part has its two.
+    // Remaining candidates: 11 after the first pick, and 10 − 4 once the first part has its two.
     for (item, candidates) in [(0, 11), (1, 6), (6, 5), (7, 4), (8, 0)] {
         let nodes_before = chain.nodes();
         chain.pick(item).unwrap();

@@ -1,10 +1,10 @@
-//! Facts of the paper's appendix, as programs (Kathuria and Deshpande 2016).
+//! Facts from the paper's appendix, as programs (Kathuria and Deshpande 2016).
 
 use approx::{assert_abs_diff_eq, assert_relative_eq, relative_eq};
 use oracles::{assert_error, oracle::Determinants};
 use partition_dpp::{Engine, Error, Features, Kernel, Partition, PartitionDpp, Quota};
 
-/// Z_κ by the library.
+/// Returns Z_κ from the library.
 fn z(features: &Features, partition: &Partition, quota: &[usize]) -> f64 {
     let quota = Quota::new(partition, quota).unwrap();
     let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
@@ -26,7 +26,7 @@ fn the_mixture_formula_is_not_the_partition_function() {
     println!("Z = {true_z:.6}, library {found:.6}, mixture formula {mixture:.6}");
     assert_relative_eq!(found, true_z, epsilon = 0.0, max_relative = 1e-13);
     assert!((mixture / true_z - 1.0).abs() > 0.25, "{mixture} {true_z}");
-    // For K = I both are 4; for K = 2I the formula says 8.
+    // For K = I both are 4; for K = 2I the formula gives 8.
     let scaled = |scale: f64| {
         let mut kernel = [0.0; 16];
         (0..4).for_each(|i| kernel[5 * i] = scale);
@@ -37,7 +37,7 @@ fn the_mixture_formula_is_not_the_partition_function() {
     assert_abs_diff_eq!(scaled(2.0), 16.0, epsilon = 1e-11);
 }
 
-/// Permanent by Ryser's formula; with more columns than rows, the sum over all injections of rows.
+/// Returns the permanent by Ryser's formula, or with more columns than rows, the sum over all injections of rows.
 fn permanent(matrix: &[Vec<i64>]) -> i64 {
     let columns = matrix[0].len();
     let mut square = matrix.to_vec();
@@ -55,7 +55,7 @@ fn permanent(matrix: &[Vec<i64>]) -> i64 {
     total / repeats
 }
 
-/// Ways to choose a different member of every set, one by one.
+/// Returns the number of ways to choose a different member of every set, by enumeration.
 fn representatives(matrix: &[Vec<i64>], row: usize, taken: u32) -> i64 {
     if row == matrix.len() {
         return 1;
@@ -66,19 +66,21 @@ fn representatives(matrix: &[Vec<i64>], row: usize, taken: u32) -> i64 {
         .sum()
 }
 
-/// Subsets of `items` items that meet every set exactly once: with K = I each has determinant 1.
+/// Returns the number of subsets of `items` items that meet every set exactly once: with K = I, each has determinant
+/// 1.
 fn sets_meeting_each_once(items: usize, sets: &[Vec<usize>]) -> i64 {
     let masks: Vec<u32> = sets.iter().map(|set| set.iter().fold(0, |mask, item| mask | 1 << item)).collect();
     let meets = |set: &u32| masks.iter().all(|mask| (set & mask).is_power_of_two());
     i64::try_from((0_u32..1 << items).filter(meets).count()).unwrap()
 }
 
-/// A bipartite graph as a matrix of zeros and ones.
+/// Returns a bipartite graph as a matrix of zeros and ones.
 fn graph(rows: &[&str]) -> Vec<Vec<i64>> {
     rows.iter().map(|row| row.bytes().map(|byte| i64::from(byte == b'1')).collect()).collect()
 }
 
-/// The edges, and at every vertex the list of its edges: overlapping sets, for an edge has two ends.
+/// Returns the number of edges, and for every vertex the list of its edges. These sets overlap, since an edge has two
+/// ends.
 fn stars(matrix: &[Vec<i64>]) -> (usize, Vec<Vec<usize>>) {
     let (rows, columns) = (matrix.len(), matrix[0].len());
     let mut stars = vec![Vec::new(); rows + columns];
@@ -101,7 +103,7 @@ fn overlapping_parts_count_perfect_matchings() {
         (graph(&["111", "111", "111"]), 6),
         (graph(&["1110", "0111", "1011", "1101"]), 9),
         (graph(&["1111", "1111", "1111", "1111"]), 24),
-        // Two sets with one member between them.
+        // Two sets with a single member between them.
         (graph(&["100", "100", "111"]), 0),
         (graph(&["11000", "01100", "00110", "00011", "10001"]), 2),
     ];
@@ -109,7 +111,7 @@ fn overlapping_parts_count_perfect_matchings() {
         let (edges, stars) = stars(&matrix);
         assert_eq!(permanent(&matrix), expected, "{matrix:?}");
         assert_eq!(representatives(&matrix, 0, 0), expected, "{matrix:?}");
-        // The partition function of K = I, one edge at every vertex.
+        // The partition function of K = I with one edge at every vertex.
         assert_eq!(sets_meeting_each_once(edges, &stars), expected, "{matrix:?}");
         let named = stars.iter().enumerate().map(|(vertex, star)| (format!("vertex {vertex}"), star));
         assert_error!(
@@ -118,15 +120,16 @@ fn overlapping_parts_count_perfect_matchings() {
             ["item 0 is in part vertex 0", "must not overlap", "perfect matchings", "#P-hard"]
         );
     }
-    // Negative control: a graph with an edge less.
+    // Negative control: a graph with one edge less.
     let (edges, less) = stars(&graph(&["110", "111", "111"]));
     assert!(sets_meeting_each_once(edges, &less) != permanent(&graph(&["111", "111", "111"])));
 }
 
 #[test]
 fn items_must_be_edges_for_sets_to_be_matchings() {
-    // Read with vertices as items, the appendix's constraint |S∩S_i| = 1 does not count matchings: where all
-    // of three items are in all of three sets, one item meets all sets at once.
+    // If vertices are the items, the appendix's constraint |S∩S_i| = 1 does not count matchings: if each of three
+    // sets has
+    // all three items, one item meets all sets at once.
     let all = vec![vec![0, 1, 2]; 3];
     assert_eq!(sets_meeting_each_once(3, &all), 3);
     assert_eq!(permanent(&graph(&["111", "111", "111"])), 6);
@@ -134,7 +137,7 @@ fn items_must_be_edges_for_sets_to_be_matchings() {
 
 #[test]
 fn disjoint_parts_multiply() {
-    // Rado and Ryser agree where sets do not overlap: the permanent is the product of the sizes.
+    // Rado and Ryser agree if sets do not overlap: the permanent is the product of the sizes.
     for sizes in [vec![2, 2], vec![3, 1, 2], vec![1, 4, 2], vec![2, 2, 2, 2], vec![9]] {
         let items: usize = sizes.iter().sum();
         let labels: Vec<usize> = sizes.iter().enumerate().flat_map(|(l, &size)| vec![l; size]).collect();

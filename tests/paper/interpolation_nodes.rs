@@ -1,4 +1,4 @@
-//! The paper's Vandermonde system with nodes on the real line and on circles, where the answer is known exactly.
+//! The paper's Vandermonde system with nodes on the real line and on circles, for problems with known exact answers.
 
 use std::f64::consts::PI;
 
@@ -10,7 +10,7 @@ use partition_dpp::{Engine, Partition, PartitionDpp, Quota, engine::c64, polynom
 /// 48 items in two parts of 24: each variable has degree 24.
 const NODES: usize = 25;
 
-/// g(y) = det(I + y_1 G_1 + y_2 G_2), relative to g at the radius ρ where the quota is the expected count.
+/// g(y) = det(I + y_1 G_1 + y_2 G_2), relative to g at the radius ρ at which the quota is the expected count.
 struct Polynomial {
     grams: Vec<DMatrix<f64>>,
     quota: Vec<usize>,
@@ -48,18 +48,18 @@ impl Polynomial {
         DMatrix::identity(dims, dims) + &self.grams[0] * y[0] + &self.grams[1] * y[1]
     }
 
-    /// g(ρx) / g(ρ).
+    /// Returns g(ρx) / g(ρ).
     fn real_value(&self, x: [f64; 2]) -> f64 {
         let y = [self.radius[0] * x[0], self.radius[1] * x[1]];
         (self.at(&y) * self.scale()).lu().determinant()
     }
 
-    /// What a matrix is multiplied by so that its determinant is relative to g(ρ).
+    /// Returns the factor of a matrix that makes its determinant relative to g(ρ).
     fn scale(&self) -> f64 {
         (-self.log_value / self.grams[0].nrows() as f64).exp()
     }
 
-    /// g(z) / g(ρ).
+    /// Returns g(z) / g(ρ).
     fn complex_value(&self, z: &[c64]) -> c64 {
         let dims = self.grams[0].nrows();
         let entry = |i: usize, j: usize| {
@@ -69,14 +69,14 @@ impl Polynomial {
         (DMatrix::from_fn(dims, dims, entry) * c64::new(self.scale(), 0.0)).lu().determinant()
     }
 
-    /// Relative error of Z_κ found as the coefficient of x^κ, with x = y/ρ.
+    /// Returns the relative error of Z_κ computed as the coefficient of x^κ, with x = y/ρ.
     fn error(&self, coefficient: f64) -> f64 {
         let linear: f64 = self.quota.iter().zip(&self.radius).map(|(&k, rho)| k as f64 * rho.ln()).sum();
         let exact = (self.log_z + linear - self.log_value).exp();
         (coefficient / exact - 1.0).abs()
     }
 
-    /// The same with real nodes x in every variable, by two LU decompositions.
+    /// Returns the error with real nodes x in every variable, by two LU decompositions.
     fn error_with(&self, nodes: [&[f64]; 2]) -> f64 {
         let v = nodes.map(|nodes| {
             DMatrix::from_fn(NODES, NODES, |i, j| nodes[i].powi(i32::try_from(j).unwrap())).lu()
@@ -88,7 +88,7 @@ impl Polynomial {
         self.error(coefficients[(self.quota[0], self.quota[1])])
     }
 
-    /// The same with circles.
+    /// Returns the error with nodes on circles.
     fn error_on_circles(&self) -> f64 {
         let system = CircleVandermonde::new(&[NODES, NODES], &self.radius).unwrap();
         let values: Vec<c64> = (0..system.nodes()).map(|at| self.complex_value(&system.node(at))).collect();
@@ -98,8 +98,9 @@ impl Polynomial {
     }
 }
 
-/// ‖V‖ ‖V⁻¹‖ in the maximum norm, from the coefficients of the Lagrange polynomials: not by inversion, which
-/// f64 could not do.
+/// Returns ‖V‖ ‖V⁻¹‖ in the maximum norm, from the coefficients of the Lagrange polynomials; inversion is impossible
+/// in
+/// f64.
 fn condition(nodes: &[f64]) -> f64 {
     let powers = |x: f64| (0..nodes.len()).map(|j| x.abs().powi(i32::try_from(j).unwrap())).sum::<f64>();
     let norm = nodes.iter().map(|&x| powers(x)).fold(0.0, f64::max);
@@ -108,7 +109,7 @@ fn condition(nodes: &[f64]) -> f64 {
         let mut lagrange = vec![1.0];
         for (j, &node) in nodes.iter().enumerate() {
             if i != j {
-                // times (x − node) / (at − node)
+                // Multiply by (x − node) / (at − node).
                 let mut next = vec![0.0; lagrange.len() + 1];
                 for (power, c) in lagrange.iter().enumerate() {
                     next[power + 1] += c / (at - node);
@@ -156,7 +157,7 @@ fn real_nodes_lose_what_circles_keep() {
         println!("{name:22} condition {:.1e} per variable, Z off by {error:.1e} of it", condition(&nodes));
         assert!(error >= 1.0, "{name}: {error:e}");
     }
-    // y = 1, 2, …, 25: the paper's system asks only for different nodes.
+    // y = 1, 2, …, 25: the paper's system only requires distinct nodes.
     let y: Vec<f64> = (1..=NODES).map(|i| i as f64).collect();
     let x = [0, 1].map(|l| y.iter().map(|y| y / polynomial.radius[l]).collect::<Vec<f64>>());
     let error = polynomial.error_with([&x[0], &x[1]]);
@@ -166,7 +167,7 @@ fn real_nodes_lose_what_circles_keep() {
     );
     assert!(error >= 1.0, "{error:e}");
 
-    // Nodes on both sides of zero leave a few digits, at the best interval.
+    // Nodes on both sides of zero keep a few digits, on the best interval.
     let on_circles = polynomial.error_on_circles();
     for (name, family) in [("equispaced", equispaced as fn(f64, f64) -> Vec<f64>), ("Chebyshev", chebyshev)] {
         let (error, end) = (4..=24)

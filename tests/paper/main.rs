@@ -1,4 +1,4 @@
-//! What the paper states, and what it measures on (Kathuria and Deshpande 2016).
+//! The paper's statements, and its data (Kathuria and Deshpande 2016).
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

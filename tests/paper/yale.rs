@@ -1,4 +1,4 @@
-//! Yale faces: probabilities that were computed elsewhere, by summing over all sets of six.
+//! Yale faces: probabilities that were computed independently, by summing over all sets of six.
 
 use oracles::{faces::read_group, real_data, table::Table};
 use partition_dpp::{Engine, Features, KDpp, Partition, PartitionDpp, Quota};
@@ -6,20 +6,20 @@ use partition_dpp::{Engine, Features, KDpp, Partition, PartitionDpp, Quota};
 const GROUPS: [&str; 4] = ["0", "1", "2", "3"];
 const TOLERANCE: f64 = 1e-9;
 
-/// One group: 24 unit rows in 5376 dimensions, and who is in which light.
+/// Reads one group: 24 unit rows in 5376 dimensions, and the lighting of each.
 fn group(folder: &std::path::Path, group: &str) -> (Features, Partition) {
     let (rows, lights) = read_group(folder, group);
     let features = Features::from_rows(24, rows[0].len(), rows.concat()).unwrap();
     (features, Partition::from_labels(&lights).unwrap())
 }
 
-/// Positions of the records of a group of set A.
+/// Returns the positions of the records of a group of set A.
 fn records(table: &Table, group: &str) -> Vec<usize> {
     let (sets, groups) = (table.column("set"), table.column("group"));
     (0..sets.len()).filter(|&at| sets[at] == "A" && groups[at] == group).collect()
 }
 
-/// A number on file.
+/// Returns a number from the file.
 fn number(table: &Table, column: &str, at: usize) -> f64 {
     table.column(column)[at].parse().unwrap()
 }
@@ -65,7 +65,7 @@ fn part_counts_of_six_faces() {
         let (features, partition) = group(&folder, name);
         let law = KDpp::new(&features, 6).unwrap().part_counts(&partition, &Engine::cpu()).unwrap();
         let records = records(&golden, name);
-        // Every way of writing 6 as an ordered sum of three.
+        // The number of ways to write 6 as an ordered sum of three.
         assert_eq!((records.len(), law.entries().len()), (28, 28));
         let mut worst = 0.0;
         for at in records {

@@ -1,4 +1,4 @@
-//! Every bound of rejection against enumeration, on every enumerable case, under exact counts, ranges and conditions.
+//! Every rejection bound against enumeration, on every enumerable case, under exact counts, ranges and conditions.
 
 use oracles::{
     conditioned,
@@ -13,10 +13,10 @@ use partition_dpp::{
 };
 
 const DRAWS: u64 = 5_000;
-/// More than there are χ² tests in any one function here.
+/// An upper limit on the number of χ² tests in any one function here.
 const CHECKS: f64 = 1000.0;
 
-/// The p-value of draws, and how many proposals they took over those predicted.
+/// Returns the p-value of draws, and the ratio of actual to predicted proposals.
 fn p_value(sampler: &Sampler, law: &Law) -> (f64, f64) {
     let samples = with_threads(2, || sampler.sample_many(DRAWS, 7));
     let predicted = sampler.bounds().first().map_or(1.0, |cost| cost.proposals);
@@ -70,7 +70,7 @@ fn draws_in_ranges_are_from_the_law() {
         for (shape, Shape { name, quota, .. }) in shapes(case, &partition).into_iter().enumerate() {
             let allowed = |set: &[usize]| quota.allows(&oracle::counts(set, &case.labels, partition.parts()));
             let (law, _) = oracle.law(|_| 1.0, allowed);
-            // One bound of five for each.
+            // Each case uses one of five bounds.
             let bound = Bound::ALL[1 + (at + shape) % 5];
             let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let sampler = dpp.sampler(options(bound), &Engine::cpu()).unwrap();
@@ -93,7 +93,7 @@ fn draws_given_items_are_from_the_law() {
         let (whole, _) = case.oracle().law(|_| 1.0, allowed);
         for (number, condition) in Condition::zoo(&whole, &case.labels).into_iter().enumerate() {
             let (law, log_share) = condition.apply(&whole);
-            // What is left must not be mere rounding of the sums that the oracle makes.
+            // The remaining probability must be more than rounding of the oracle's sums.
             if log_share < -20.0 || (at + number) % 3 > 0 {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Unit rows in clusters, a part for each: many vectors of counts are likely, none is very likely.
+//! Unit rows in clusters, one part per cluster: many vectors of counts are likely, none is very likely.
 
 use oracles::{assert_error, random::normals};
 use partition_dpp::{
@@ -9,7 +9,7 @@ use partition_dpp::{
 const CLUSTERS: usize = 8;
 const DIMS: usize = 64;
 
-/// Up to four items of each of eight clusters, twelve in all.
+/// Returns a model of up to four items from each of eight clusters, twelve in total.
 fn clustered(items: usize, noise: f64) -> PartitionDpp {
     let (centres, noises) = (normals(CLUSTERS * DIMS, 1), normals(items * DIMS, 2));
     let row = |item: usize| {
@@ -26,7 +26,9 @@ fn clustered(items: usize, noise: f64) -> PartitionDpp {
     PartitionDpp::new(&features, &partition, &quota).unwrap()
 }
 
-/// The guarantee is thousands of times what a draw takes: predictions, budgets and the error of the law do not follow it.
+/// The guarantee allows thousands of times more proposals than a draw takes. Predictions, budgets and the error of
+/// the law
+/// do not depend on it.
 #[test]
 fn a_pilot_predicts_proposals_under_ranges() {
     let dpp = clustered(2000, 0.05);
@@ -39,16 +41,16 @@ fn a_pilot_predicts_proposals_under_ranges() {
     assert!(guaranteed > 1000.0 && observed < 2.0, "{guaranteed} {observed}");
     assert!((0.8 * observed..1.25 * observed).contains(&predicted), "{predicted} {observed}");
     assert_eq!(sampler.bounds()[0].proposals.to_bits(), predicted.to_bits());
-    // What rounding may have changed is as much of what is accepted, and no more accurate coordinates are needed.
+    // Rounding changes the law only in proportion to the accepted share, so no more accurate coordinates are needed.
     assert!(sampler.law_error() < 1e-11, "{:e}", sampler.law_error());
-    // A budget between the prediction and four times as much.
+    // The budget lies between the prediction and four times the prediction.
     let within = dpp.sampler(tilted.with_proposal_budget(2.0), &Engine::cpu()).unwrap();
     assert_eq!(within.sample_many(50, 1).subsets(), sampler.sample_many(50, 1).subsets());
     let refused = dpp.sampler(tilted.with_proposal_budget(1.0), &Engine::cpu()).map(|_| ());
     assert_error!(refused, Error::RangeProposalBudget { budget: 1.0, .. }, ["1.00e0"]);
 }
 
-/// Where a pilot accepts hardly anything, weighted draws predict the proposals.
+/// If a pilot accepts almost nothing, weighted draws predict the proposals.
 #[test]
 fn weighted_draws_predict_where_a_pilot_sees_too_little() {
     let features = Features::from_rows(60, 24, normals(60 * 24, 3)).unwrap();
@@ -64,7 +66,7 @@ fn weighted_draws_predict_where_a_pilot_sees_too_little() {
     assert!(predicted <= sampler.acceptance_bound().recip());
 }
 
-/// A law error that is good enough ends the set-up where it is reached.
+/// The set-up ends as soon as the law error is good enough.
 #[test]
 fn no_better_law_than_asked_for() {
     let mut rows = normals(30 * 3, 4);

@@ -13,12 +13,12 @@ use partition_dpp::{
 };
 
 const DRAWS: u64 = 5_000;
-/// More than there are χ² tests in any one function here.
+/// An upper limit on the number of χ² tests in any one function here.
 const CHECKS: f64 = 500.0;
-/// Standard errors within which every estimate must be. Those from 16 batches are themselves uncertain.
+/// The number of standard errors within which every estimate must be. Standard errors from 16 batches are uncertain.
 const FAR: f64 = 7.0;
 
-/// Plain draws, ln Z and its bound, inclusion probabilities and log-probabilities.
+/// Checks plain draws, ln Z and its bound, inclusion probabilities and log-probabilities.
 fn check(dpp: &PartitionDpp, items: usize, (law, log_z): (&Law, f64), what: &str) {
     let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap();
     match sampler.sampler(2e-3) {
@@ -39,7 +39,7 @@ fn check(dpp: &PartitionDpp, items: usize, (law, log_z): (&Law, f64), what: &str
     let off = (estimate.value - log_z).abs();
     assert!(off <= FAR * estimate.standard_error + 1e-9, "{what}: ln Z {log_z}, {estimate:?}");
     assert!(found.log_upper_bound() >= log_z - 1e-9, "{what}: {} below {log_z}", found.log_upper_bound());
-    // What may have escaped all draws.
+    // An allowance for sets that no draw has met.
     let told = found.statistics();
     let unseen = 1.0 / (told.effective_share * told.draws as f64);
     let inclusion = found.inclusion_probabilities().unwrap();
@@ -92,7 +92,7 @@ fn conditions() {
         let (whole, log_z) = case.oracle().partition_dpp(&case.labels, &case.quota);
         for (number, condition) in Condition::zoo(&whole, &case.labels).into_iter().enumerate() {
             let (law, log_share) = condition.apply(&whole);
-            // What is left must not be mere rounding of the sums that the oracle makes.
+            // The remaining probability must be more than rounding of the oracle's sums.
             if log_share < -20.0 || number % 3 > 0 {
                 continue;
             }

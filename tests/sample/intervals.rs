@@ -10,7 +10,7 @@ use partition_dpp::{
 const CASES: usize = 1000;
 const WITHIN: f64 = 0.2;
 
-/// Models with ln Z: exact counts, and ranges.
+/// Returns models with ln Z: exact counts, and ranges.
 fn models() -> Vec<(PartitionDpp, f64)> {
     let mut all = Vec::new();
     for case in &enumerable_cases() {
@@ -75,7 +75,7 @@ fn what_cannot_be_had_is_refused() {
     assert!(matches!(budget, Error::Estimate(EstimateProblem::IntervalBudget { .. })), "{budget}");
     assert!(budget.to_string().contains("proposals"), "{budget}");
 
-    // Nothing is left to choose: ln Z is known.
+    // Nothing is left to choose, so ln Z is known.
     let features = Features::from_rows(2, 2, vec![3.0, 0.0, 0.0, 2.0]).unwrap();
     let partition = Partition::from_labels(&[0, 1]).unwrap();
     let quota = Quota::each(&partition, 1).unwrap();

@@ -14,7 +14,7 @@ use partition_dpp::{
 const DRAWS: u64 = 30_000;
 const WAYS: [Projection; 2] = [Projection::Leverage, Projection::Elementary];
 
-/// Draws with one and two threads, which must agree, and tests them against the law.
+/// Draws on one and on two threads, which must agree, and tests the draws against the law.
 fn check(what: &str, case: &Case, sampler: &Sampler, law: &Law, checks: usize) {
     let samples = with_threads(1, || sampler.sample_many(DRAWS, 2016));
     let again = with_threads(2, || sampler.sample_many(DRAWS, 2016));

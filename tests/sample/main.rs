@@ -1,4 +1,4 @@
-//! Draws: their laws, and the subsets that a seed gives.
+//! Draws: their laws, and the subsets for fixed seeds.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

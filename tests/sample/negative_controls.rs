@@ -12,7 +12,7 @@ const DRAWS: u64 = 100_000;
 /// Far below the level at which a check fails.
 const REJECTED: f64 = 1e-12;
 
-/// The case that the faults are planted in: two parts whose weights differ.
+/// Returns the case in which faults are planted: two parts with different weights.
 fn case() -> Case {
     enumerable_cases().into_iter().find(|case| case.name == "two-parts").unwrap()
 }
@@ -23,7 +23,7 @@ fn p_value(sets: &[Vec<usize>]) -> f64 {
     stats::chi_square_p(sets.iter().map(|set| &set[..]), &law)
 }
 
-/// Draws of the independent sampler at part weights that are far from equal.
+/// Returns draws of the independent sampler at very unequal part weights.
 fn naive(fault: Fault) -> Vec<Vec<usize>> {
     let case = case();
     Naive::new(&case.flat(), case.items(), &[0.7, 3.0], &case.labels, &case.quota, fault)
@@ -71,7 +71,7 @@ fn an_off_by_one_label_is_rejected() {
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let sampler = dpp.sampler(Method::Auto, &Engine::cpu()).unwrap();
     let samples = sampler.sample_many(DRAWS, 3);
-    // Even looking only at the sets that happen to meet the true quota.
+    // The fault is noticed even if only sets that meet the true quota are counted.
     let sets: Vec<Vec<usize>> = samples
         .subsets()
         .iter()
@@ -84,7 +84,7 @@ fn an_off_by_one_label_is_rejected() {
 
 #[test]
 fn proportions_instead_of_counts_would_not_have_been_noticed() {
-    // The defect of a well-known suite: χ² of proportions has no power. Ours counts.
+    // A well-known suite applies χ² to proportions, which has no power. This test uses counts.
     let sets = naive(Fault::NoHouseholder);
     let case = case();
     let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);

@@ -1,4 +1,4 @@
-//! Samplers that own what they draw from.
+//! Samplers that own their data.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ fn handles_can_be_kept_cloned_and_sent() {
     is_kept::<Representation>();
 }
 
-/// Features, partition, quota and model are gone when the samplers draw.
+/// Makes samplers whose features, partition, quota and model are dropped before they draw.
 fn samplers() -> HashMap<&'static str, Sampler> {
     let features = Features::from_rows(30, 5, normals(150, 4)).unwrap();
     let partition = Partition::from_labels(&(0..30).map(|i| i % 3).collect::<Vec<_>>()).unwrap();
@@ -63,7 +63,7 @@ fn clones_draw_the_same_on_other_threads() {
     }
 }
 
-/// What is printed does not grow with the data.
+/// The printed text does not grow with the data.
 #[test]
 fn handles_print_as_a_line() {
     let features = Features::from_rows(2_000, 8, normals(16_000, 3)).unwrap();

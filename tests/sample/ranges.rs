@@ -16,14 +16,14 @@ use partition_dpp::{
 };
 
 const DRAWS: u64 = 10_000;
-/// More than there are χ² tests in any one function here.
+/// An upper limit on the number of χ² tests in any one function here.
 const CHECKS: f64 = 1000.0;
 
 fn p_value(sampler: &Sampler, law: &Law) -> (f64, f64) {
     let samples = with_threads(2, || sampler.sample_many(DRAWS, 7));
     let observed = samples.acceptance_observed();
     assert!(sampler.acceptance_bound() > 0.0);
-    // Far enough above the noise of the draws.
+    // The margin is far above the noise of the draws.
     assert!(observed >= 0.9 * sampler.acceptance_bound(), "{observed} {}", sampler.acceptance_bound());
     (stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), law), observed)
 }
@@ -67,7 +67,7 @@ fn draws_given_items_are_from_the_law() {
             let (whole, _) = oracle.law(|_| 1.0, allowed);
             let zoo = Condition::zoo(&whole, &case.labels);
             for (at, condition) in zoo.iter().enumerate() {
-                // What is left must not be mere rounding of the sums that the oracle makes.
+                // The remaining probability must be more than rounding of the oracle's sums.
                 let (law, log_share) = condition.apply(&whole);
                 if log_share < -20.0 || (at + checks) % 5 > 0 {
                     checks += 1;
@@ -86,7 +86,7 @@ fn draws_given_items_are_from_the_law() {
     assert!(checks > 300);
 }
 
-/// Where every count is fixed the law is that of the Partition-DPP, and so are the draws.
+/// If every count is fixed, the law and the draws are the same as for the Partition-DPP.
 #[test]
 fn exact_ranges_are_a_quota() {
     for case in known_answers() {
@@ -111,15 +111,17 @@ fn exact_ranges_are_a_quota() {
     }
 }
 
-/// Two parts, one of them far too likely: 6 times longer rows.
+/// Returns two parts, one of them far too likely: its rows are 6 times longer.
 fn lopsided() -> (Vec<f64>, Vec<usize>) {
     let mut rows = normals(12 * 4, 1);
     rows[..24].iter_mut().for_each(|x| *x *= 6.0);
     (rows, (0..12).map(|item| item / 6).collect())
 }
 
-/// Weighted proposals that are kept whenever their counts are in the ranges, as the sampler would without its
-/// correction: the χ² test rejects them, and accepts them once they are thinned by it.
+/// Weighted proposals that are kept whenever their counts are in the ranges, as a sampler without the correction
+/// would do.
+///
+/// The χ² test rejects them, and accepts them once they are thinned by the correction.
 #[test]
 fn without_the_correction_the_law_is_another() {
     let (rows, labels) = lopsided();
@@ -141,7 +143,7 @@ fn without_the_correction_the_law_is_another() {
     let p = stats::chi_square_p(kept.iter().copied(), &law);
     assert!(p < 1e-12, "without the correction: p = {p:e}");
 
-    // exp(min(lo t, hi t) − c t) per part, by a sequence that has nothing to do with the draws.
+    // exp(min(lo t, hi t) − c t) per part, from a random sequence that is independent of the draws.
     let mut state = 1_u64;
     let mut coin = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -156,7 +158,7 @@ fn without_the_correction_the_law_is_another() {
     let p = stats::chi_square_p(thinned, &law);
     assert!(p > stats::ALPHA, "with the correction: p = {p:e}");
 
-    // And a sampler whose correction were off by a factor of 1.3 per item of one part.
+    // A sampler whose correction is wrong by a factor of 1.3 per item of one part.
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let sampler = model.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
     let favoured = |set: &[usize]| 1.3_f64.powi(i32::try_from(counts(set)[1]).unwrap());
@@ -181,12 +183,13 @@ fn threads_do_not_matter() {
     }
 }
 
-/// Parts up to 600 decades apart, in every shape of ranges: the sizes that the law must have are drawn, fast.
+/// Parts up to 600 decades apart, in every shape of ranges: sets of the sizes that the law requires are drawn
+/// quickly.
 #[test]
 fn scales_do_not_matter_where_counts_are_settled() {
     let partition = Partition::from_labels(&(0..30).map(|i| i / 10).collect::<Vec<_>>()).unwrap();
     let quota = |ranges: [std::ops::RangeInclusive<usize>; 3]| Quota::new(&partition, &ranges).unwrap();
-    // Large rows fill up to the most, small ones down to the least; n = 8.
+    // Large rows fill up to their maximum, and small rows drop to their minimum; n = 8.
     let cases = [
         (quota([1..=2, 1..=2, 1..=2]), [2, 1]),
         (quota([0..=3, 0..=10, 2..=10]), [3, 2]),

@@ -1,4 +1,4 @@
-//! Acceptance and laws on real data, with the guarantee, the expectation and what was seen.
+//! Acceptance and laws on real data: the guarantee, the expectation and the observation.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -11,14 +11,13 @@ use partition_dpp::{
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-/// Checks of the acceptance in this file.
+/// The number of acceptance checks in this file.
 const CHECKS: usize = 20;
 
-/// Probability that a proposal is accepted, given the tilt.
+/// The probability that a proposal is accepted, given the tilt.
 type Expected<'a> = &'a dyn Fn(&[f64]) -> f64;
 
-/// Draws, checks that every subset meets the quota, and prints the acceptance. `expected` is
-/// exact, where it can be had.
+/// Draws, checks that every subset meets the quota, and prints the acceptance. `expected` is exact, if available.
 fn check_acceptance(
     name: &str,
     features: &Features,
@@ -28,7 +27,7 @@ fn check_acceptance(
     expected: Option<Expected<'_>>,
 ) -> Samples {
     let dpp = PartitionDpp::new(features, partition, quota).unwrap();
-    // Expected acceptances are those of tilted proposals.
+    // The expected acceptances are for tilted proposals.
     let options = SamplerOptions::default().with_bound(Bound::Tilted);
     let sampler = dpp.sampler(options, &Engine::cpu()).unwrap();
     let samples = sampler.sample_many(draws, 2016);
@@ -41,7 +40,7 @@ fn check_acceptance(
     let shown = expected.map_or_else(|| "not enumerated".to_owned(), |expected| format!("{expected:.5}"));
     println!("{name:32} guaranteed {guaranteed:.3e}, expected {shown}, observed {observed:.5}");
 
-    // Drawing until `draws` are accepted: the standard error of draws per proposal is about
+    // Since drawing continues until `draws` are accepted, the standard error of draws per proposal is about
     // p·√((1−p)/draws).
     let center = expected.unwrap_or(observed);
     let margin = stats::critical_z(CHECKS) * center * ((1.0 - center) / draws as f64).sqrt();
@@ -53,7 +52,7 @@ fn check_acceptance(
     samples
 }
 
-/// One group of Yale faces: 24 items, eight in each of three lights.
+/// One group of Yale faces: 24 items, eight in each of three lighting conditions.
 struct Faces {
     features: Features,
     partition: Partition,
@@ -82,12 +81,12 @@ impl Faces {
         counts
     }
 
-    /// The sets that meet the quota.
+    /// Returns the sets that meet the quota.
     fn allowed(&self) -> impl Iterator<Item = &(Vec<usize>, f64)> {
         self.sets.iter().filter(|(set, _)| self.counts(set) == self.quota.low())
     }
 
-    /// Probability that the k-DPP with part weights meets the quota.
+    /// Returns the probability that the k-DPP with part weights meets the quota.
     fn acceptance(&self, tilt: &[f64]) -> f64 {
         let mut by_counts: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
         for (set, det) in &self.sets {
@@ -101,7 +100,7 @@ impl Faces {
     }
 }
 
-/// All C(24, 6) sets; determinants of minors of A Aᵀ by Cholesky's method.
+/// Returns all C(24, 6) sets, with determinants of minors of A Aᵀ by Cholesky decomposition.
 fn sets_of_six(rows: &[Vec<f64>]) -> Vec<(Vec<usize>, f64)> {
     let a = DMatrix::from_fn(rows.len(), rows[0].len(), |i, j| rows[i][j]);
     let kernel = &a * a.transpose();
@@ -189,7 +188,7 @@ fn sets_of_faces_are_drawn_as_often_as_they_should() {
     assert!(p > stats::ALPHA);
 }
 
-/// Draws one item of each part of a file's column.
+/// Draws one item from each part of a file's column.
 fn one_of_each(name: &str, folder: &str, column: &str, draws: u64) {
     let Some(folder) = real_data(folder) else { return };
     let features = Features::open_npy(folder.join("features.npy")).unwrap();

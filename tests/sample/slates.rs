@@ -15,10 +15,10 @@ const ITEMS: usize = 14;
 const DIMS: usize = 6;
 const LABELS: [usize; ITEMS] = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1];
 const DRAWS: usize = 20_000;
-/// More than there are χ² tests in this file.
+/// An upper limit on the number of χ² tests in this file.
 const CHECKS: f64 = 100.0;
 
-/// What a case asks for.
+/// A request with its candidates, scores and conditions.
 #[derive(Clone)]
 struct Case {
     rows: Vec<Vec<f64>>,
@@ -32,7 +32,7 @@ struct Case {
 }
 
 impl Case {
-    /// All items, with normal rows around `centre` in every coordinate.
+    /// Makes a case of all items, with normal rows around `centre` in every coordinate.
     fn of(ranges: Vec<CountRange>, size: usize, centre: f64, seed: u64) -> Self {
         let values: Vec<f64> = normals(ITEMS * DIMS, seed).into_iter().map(|x| x + centre).collect();
         Self {
@@ -121,14 +121,14 @@ fn samples_follow_the_law_of_their_request() {
     scored.included = vec![2, 8];
     scored.size = 5;
     scored.check("included items");
-    // Rows of lengths that squares of f64 do not hold side by side.
+    // Rows whose squared lengths do not fit together in f64.
     let mut lengths = Case::of(exact, 4, 0.0, 4);
     for (item, row) in lengths.rows.iter_mut().enumerate() {
         let factor = if item % 2 == 0 { 1e-130 } else { 1e120 };
         row.iter_mut().for_each(|x| *x *= factor);
     }
     lengths.scores = (0..ITEMS).map(|item| if item % 2 == 0 { 1151.3 } else { 0.0 }).collect();
-    // The oracle multiplies by itself what lengths divide by.
+    // For the oracle, the rows stay unscaled, and the factors of their lengths are part of the scores.
     let law = Case { rows: Case::of(lengths.ranges.clone(), 4, 0.0, 4).rows, ..lengths.clone() };
     let gap = 250.0 * 2.0 * std::f64::consts::LN_10 - f64::from(1151.3_f32);
     let even =
@@ -148,7 +148,7 @@ fn samples_follow_the_law_of_their_request() {
     assert!(p > stats::ALPHA / CHECKS, "lengths: p = {p:e}");
 }
 
-/// Rows that are nearly parallel: some draws end with a sampler of their own, others before.
+/// Rows that are nearly parallel: some draws end with their own sampler, others before.
 #[test]
 fn samples_that_few_proposals_give() {
     for (centre, what) in [(3.0, "few accepted"), (12.0, "hardly any")] {
@@ -160,7 +160,7 @@ fn samples_that_few_proposals_give() {
         let many: Vec<Vec<Subset>> = many.into_iter().map(|samples| samples.unwrap().subsets).collect();
         let p = stats::chi_square_p(many.iter().flatten().map(Subset::as_slice), &law);
         assert!(p > stats::ALPHA / CHECKS, "{what}, many: p = {p:e}");
-        // Fewer samples are the first of more, and requests do not share theirs.
+        // Fewer samples are the first of more, and each request has its own samples.
         let fewer = slates.sample_many(&[case.request(); 2], 2_000, 9);
         assert_eq!(fewer[1].as_ref().unwrap().subsets, many[1][..2_000]);
         assert!(fewer[1].as_ref().unwrap().law_error < 1e-9);
@@ -178,10 +178,10 @@ fn what_samples_refuse() {
     };
     case.included = vec![0, 3, 6];
     assert!(matches!(error(&case), Error::QuotaBelowIncluded { included: 3, .. }));
-    // Of different parts, but more than there may be in all.
+    // The items are from different parts, but exceed the total.
     case.included = vec![0, 3, 1, 4, 2];
     assert!(matches!(error(&case), Error::SizeBelowIncluded { k: 4, included: 5 }));
-    // No room for the least of part 1.
+    // There is no room for the minimum of part 1.
     case.included = vec![0, 3, 2, 5];
     assert!(matches!(error(&case), Error::TotalOutsideRanges { total: 4, low: 5, .. }));
     case.included = vec![3, 3];
@@ -192,10 +192,10 @@ fn what_samples_refuse() {
     case.rows[4] = case.rows[3].iter().map(|x| 2.0 * x).collect();
     (case.included, case.excluded) = (vec![3, 4], Vec::new());
     assert!(matches!(error(&case), Error::DependentItems { item: 4 }));
-    // An item that comes twice counts once.
+    // An item that is listed twice counts once.
     (case.included, case.candidates, case.scores) = (Vec::new(), vec![0, 3, 1, 1], vec![0.0; 4]);
     assert!(matches!(error(&case), Error::SizeAboveItems { k: 4, items: 3 }));
-    // All rows of one direction.
+    // All rows have one direction.
     let mut flat = Case::of(ranges([[1, 1], [1, 1], [0, 0]]), 2, 0.0, 8);
     flat.rows = (0..ITEMS).map(|item| vec![item as f64 + 1.0; DIMS]).collect();
     assert!(matches!(error(&flat), Error::Infeasible { rank: 1, quota: 2, .. }));

@@ -1,4 +1,4 @@
-//! Laws on small awkward data, against enumeration.
+//! Laws on small, difficult data, against enumeration.
 
 use oracles::{
     oracle::{self, Determinants, Law},
@@ -12,7 +12,7 @@ use partition_dpp::{
 
 const DRAWS: u64 = 20_000;
 const WAYS: [Projection; 2] = [Projection::Leverage, Projection::Elementary];
-/// More than there are χ² tests in this file.
+/// An upper limit on the number of χ² tests in this file.
 const CHECKS: f64 = 100.0;
 
 fn p_value(sampler: &Sampler, law: &Law) -> f64 {
@@ -26,14 +26,14 @@ fn assert_law(what: &str, sampler: &Sampler, law: &Law) {
     assert!(p > stats::ALPHA / CHECKS, "{what}: p = {p:e}");
 }
 
-/// Items of a part lie side by side.
+/// Data in which the items of a part are contiguous.
 struct Data {
     rows: Vec<Vec<f64>>,
     labels: Vec<usize>,
 }
 
 impl Data {
-    /// Normal deviates; `sizes` are those of the parts.
+    /// Returns normal numbers in parts of these sizes.
     fn random(sizes: &[usize], dims: usize, seed: u64) -> Self {
         let labels: Vec<usize> = sizes.iter().enumerate().flat_map(|(l, &size)| vec![l; size]).collect();
         let values = normals(labels.len() * dims, seed);
@@ -53,12 +53,12 @@ impl Data {
         self
     }
 
-    /// The quota laws: Partition-DPP and independent k-DPPs, either projection.
+    /// Checks the quota laws: the Partition-DPP and independent k-DPPs, with either projection.
     fn check(&self, what: &str, quota: &[usize]) {
         self.check_scaled(what, quota, &vec![1.0; quota.len()]);
     }
 
-    /// As `check`, for parts multiplied by factors, which do not change the laws.
+    /// Does the same as `check` for parts multiplied by factors, which do not change the laws.
     fn check_scaled(&self, what: &str, quota: &[usize], factors: &[f64]) {
         let scaled = self.rows.iter().zip(&self.labels);
         let scaled = scaled.flat_map(|(row, &label)| row.iter().map(move |x| x * factors[label]));
@@ -76,7 +76,7 @@ impl Data {
             let dpp = PartitionDpp::new(&features, &partition, &counts).unwrap();
             let sampler =
                 dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &Engine::cpu()).unwrap();
-            // Before drawing: what a broken guarantee promises may never end.
+            // Checked before drawing, since draws under a broken guarantee may never end.
             let tilt = sampler.tilt().unwrap().iter().zip(factors).map(|(y, s)| y * s * s);
             let expected = self.acceptance(quota, &tilt.collect::<Vec<_>>());
             let bound = sampler.acceptance_bound();
@@ -88,7 +88,7 @@ impl Data {
         }
     }
 
-    /// Probability that the k-DPP with part weights meets the quota.
+    /// Returns the probability that the k-DPP with part weights meets the quota.
     fn acceptance(&self, quota: &[usize], tilt: &[f64]) -> f64 {
         let size: usize = quota.iter().sum();
         // Parts of infinite weight are taken whole.

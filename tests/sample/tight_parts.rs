@@ -1,4 +1,4 @@
-//! Parts that span no more than the quota asks of them, against enumeration.
+//! Parts whose rank equals their quota, against enumeration.
 
 use oracles::{
     conditions::Condition,
@@ -22,8 +22,9 @@ fn p_value(sampler: &Sampler, law: &Law) -> f64 {
     stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), law)
 }
 
-/// Four rows in a plane, four in general position, three along a line, and four more: the first and the third part are
-/// tight.
+/// Returns four rows in a plane, four in general position, three along a line, and four more: the first and the third
+/// part
+/// are tight.
 fn planes() -> (Vec<Vec<f64>>, Vec<usize>) {
     let (one, other) = ([1.0, 2.0, 0.0, -1.0, 3.0, 0.0], [0.0, 1.0, 1.0, 2.0, 0.0, 1.0]);
     let combine = |a: f64, b: f64| one.iter().zip(other).map(|(x, y)| a * x + b * y).collect::<Vec<f64>>();
@@ -71,7 +72,7 @@ fn conditions_leave_parts_tight_or_make_them_so() {
     }
 }
 
-/// Part l has rows along axes l and l + 1, the last part along axis 0 only: one part after the other becomes tight.
+/// Part l has rows along axes l and l + 1, and the last part along axis 0 only: one part after another becomes tight.
 #[test]
 fn one_tight_part_makes_the_next() {
     let parts = 5;
@@ -92,7 +93,7 @@ fn one_tight_part_makes_the_next() {
     assert!(p_value(&sampler, &law) > stats::ALPHA / 100.0);
 }
 
-/// Rank is decided exactly: parts that are nearly tight are not.
+/// Ranks are decided exactly: parts that are nearly tight are not tight.
 #[test]
 fn nearly_tight_is_not_tight() {
     let rows = [vec![1.0, 0.0, 0.0], vec![2.0, 1e-9, 0.0], vec![0.0, 1.0, 1.0], vec![0.0, 1.0, -1.0]];
@@ -100,7 +101,7 @@ fn nearly_tight_is_not_tight() {
     assert_eq!(near.algorithm(), Algorithm::Rejection);
     let rows = [vec![1.0, 0.0, 0.0], vec![2.0, 0.0, 0.0], vec![0.0, 1.0, 1.0], vec![0.0, 1.0, -1.0]];
     let tight = model(&rows, &[0, 0, 1, 1], &[1, 1]).sampler(Method::Rejection, &Engine::cpu()).unwrap();
-    // Rows that are nearly dependent span the part as well as others, and are not taken for its basis.
+    // Nearly dependent rows span the part like others, but are not taken for its basis.
     let near = [
         vec![1.0, 0.0, 0.0],
         vec![1.0, 1e-10, 0.0],
@@ -110,6 +111,6 @@ fn nearly_tight_is_not_tight() {
     ];
     let sampler = model(&near, &[0, 0, 0, 1, 1], &[2, 1]).sampler(Method::Auto, &Engine::cpu()).unwrap();
     assert!(sampler.law_error() < 1e-12, "{}", sampler.law_error());
-    // What is left is one part: one item by its length.
+    // One part is left: a single item is drawn by its length.
     assert!(tight.acceptance_bound() > 0.999, "{}", tight.acceptance_bound());
 }

@@ -1,7 +1,8 @@
-//! The exact subsets that fixed data and a fixed seed give.
+//! The exact subsets for fixed data and a fixed seed.
 //!
-//! A change here is value-breaking: a user who reruns an experiment with the same seed gets other
-//! subsets. Such a change must be in the CHANGELOG.
+//! A change here is value-breaking: a user who reruns an experiment with the same seed gets other subsets. Such a
+//! change
+//! must be in the CHANGELOG.
 
 use partition_dpp::{
     Dpp, Engine, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
@@ -10,7 +11,7 @@ use partition_dpp::{
 
 const SEED: u64 = 42;
 
-/// Eight items with four small integers each; the kernel has four different eigenvalues.
+/// Returns eight items with four small integers each; the kernel has four different eigenvalues.
 fn features() -> Features {
     let rows: [[f64; 4]; 8] = [
         [3., 1., 0., 2.],
@@ -31,7 +32,7 @@ fn parts() -> (Partition, Quota) {
     (partition, quota)
 }
 
-/// Six draws and the proposals they took.
+/// Returns six draws and the proposals that they took.
 fn draws(sampler: &Sampler, seed: u64) -> (String, u64) {
     let samples = sampler.sample_many(6, seed);
     let sets: Vec<String> = samples.subsets().iter().map(ToString::to_string).collect();
@@ -43,7 +44,7 @@ fn assert_draws(sampler: &Sampler, sets: &str, proposals: u64) {
     assert_eq!(found, (sets.to_owned(), proposals), "value-breaking: see the head of this file");
 }
 
-/// Draws with one seed and with another, by a sampler that rejects nothing.
+/// Checks draws with one seed and with another, from a sampler that rejects nothing.
 fn assert_draws_of_two_seeds(sampler: &Sampler, sets: [&str; 2]) {
     assert_draws(sampler, sets[0], 6);
     let found = draws(sampler, SEED + 1);
@@ -273,7 +274,7 @@ fn full_parts() {
         "0 1 2 4, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4",
         6,
     );
-    // Full once an item is excluded.
+    // The part is full once an item is excluded.
     let quota = Quota::new(&partition, [2, 2]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().excluding(&[1]).unwrap();
     for (method, sets) in [

@@ -1,4 +1,5 @@
-//! The answers of this machine to what `tests/wasm/run` asks on wasm32: both are compared with the same file.
+//! The answers of this machine to the questions that `tests/wasm/run` asks on wasm32: both are compared with one
+//! file.
 //!
 //! A change of subsets is value-breaking, as in `value_stability.rs`.
 
@@ -8,7 +9,7 @@ mod questions;
 use approx::abs_diff_eq;
 use questions::{QUESTIONS, answered};
 
-/// Whether texts agree word by word, numbers with a point to nine digits or 1e-12.
+/// Whether texts agree word by word, with decimal numbers to nine digits or 1e-12.
 fn agree(found: &str, expected: &str) -> bool {
     let words = |text: &str| -> Vec<String> { text.split([' ', ',', ';']).map(str::to_owned).collect() };
     let (found, expected) = (words(found), words(expected));

@@ -1,4 +1,4 @@
-//! What the checks are worth: each is seen to fail on a wrong answer, and to pass on a right one.
+//! Controls of the checks: each fails on a wrong answer, and passes on a right one.
 #![allow(clippy::items_after_statements, reason = "names where they are used")]
 
 use std::{collections::BTreeMap, sync::mpsc, time::Duration};
@@ -30,7 +30,7 @@ fn laws() -> [Constraint; 4] {
     [Constraint::Any, Constraint::Size(2), Constraint::Quota(vec![1, 2]), ranges]
 }
 
-/// The kinds of faults where the library is asked about rows of which one is longer by a factor.
+/// Returns the kinds of faults found if one of the rows given to the library is longer by a factor.
 fn kinds_with_a_longer_row(constraint: &Constraint, factor: f64) -> Vec<Kind> {
     let truth = problem(constraint.clone()).minors();
     let mut asked = problem(constraint.clone());
@@ -137,13 +137,13 @@ fn a_refusal_of_well_conditioned_input_is_caught() {
     let mut outlier = problem(Constraint::Any);
     outlier.rows[0].iter_mut().for_each(|x| *x *= 1e9);
     assert_eq!((refused(&problem(Constraint::Any)), refused(&outlier)), (1, 0));
-    // Under a quota parts may be scaled.
+    // Under a quota, parts may be scaled.
     let mut graded = problem(Constraint::Quota(vec![1, 1]));
     graded.rows[..2].iter_mut().flatten().for_each(|x| *x *= 1e30);
     assert_eq!(refused(&graded), 1);
     graded.rows[0].iter_mut().for_each(|x| *x *= 1e9);
     assert_eq!(refused(&graded), 0);
-    // Where no set is possible, refusals are right and answers wrong.
+    // If no set is possible, refusals are right and answers are wrong.
     let mut impossible = problem(Constraint::Size(2));
     impossible.rows.iter_mut().skip(1).for_each(|row| row.fill(0.0));
     assert_eq!(refused(&impossible), 0);
@@ -159,7 +159,7 @@ fn a_panic_and_a_hang_are_caught() {
     assert!(
         matches!(&panics, Outcome::<()>::Panicked(text) if text.contains("planted") && text.contains("controls"))
     );
-    // It waits until the deadline is over.
+    // The case waits until the deadline is over.
     let (over, waiting) = mpsc::channel::<()>();
     let hangs = with_deadline(Duration::from_millis(100), move || waiting.recv().unwrap_err());
     assert!(matches!(hangs, Outcome::Hangs));
@@ -168,7 +168,7 @@ fn a_panic_and_a_hang_are_caught() {
     assert!(matches!(answers, Outcome::Answered(7)));
 }
 
-/// Counts of draws from a law whose sets are weighted by `weight` besides.
+/// Returns counts of draws from a law whose sets are additionally weighted by `weight`.
 fn drawn(law: &Law, weight: impl Fn(Set) -> f64, draws: usize, seed: u64) -> BTreeMap<Set, usize> {
     let weighted: Vec<(Set, f64)> = law.sets().map(|(set, p)| (set, p * weight(set))).collect();
     let total: f64 = weighted.iter().map(|(_, w)| w).sum();
@@ -185,7 +185,8 @@ fn drawn(law: &Law, weight: impl Fn(Set) -> f64, draws: usize, seed: u64) -> BTr
     counts
 }
 
-/// p-values of draws from the laws of random problems, weighted by a factor for every set with an even first item.
+/// Returns p-values of draws from the laws of random problems, with sets weighted by a factor if their first item is
+/// even.
 fn p_values(factor: f64, draws: usize) -> Vec<f64> {
     let law = |seed| {
         let problem: Problem = generator::problem(seed);
@@ -204,7 +205,7 @@ fn p_values_of_right_draws_are_uniform_and_others_are_not() {
     let right = p_values(1.0, 2_000);
     assert!(right.len() > 200, "{}", right.len());
     assert!(uniform::p_value(&right) > 1e-2, "{}", uniform::p_value(&right));
-    // A factor of 1.2 is too little to be seen in most of the problems alone.
+    // A factor of 1.2 is too small to be noticed in most single problems.
     let wrong = p_values(1.2, 2_000);
     assert!(uniform::p_value(&wrong) < 1e-6, "{}", uniform::p_value(&wrong));
     let seen_alone = wrong.iter().filter(|p| **p < 1e-4).count();
@@ -216,7 +217,7 @@ fn draws_of_impossible_sets_are_caught() {
     let law = problem(Constraint::Size(2)).minors().law(|set| set.count_ones() == 2).unwrap();
     let mut counts = drawn(&law, |_| 1.0, 2_000, 1);
     assert!(draws::p_values(&counts, &law, 2_000, 1e-12).1 > 0.5);
-    // One draw that the law gives no probability, where 1e-12 is allowed.
+    // One draw of a set with probability zero, although 1e-12 is allowed.
     counts.insert(0b111, 1);
     assert!(draws::p_values(&counts, &law, 2_001, 1e-12).1 < 1e-8);
 }

@@ -1,12 +1,12 @@
 //! Random small problems against exact laws: all laws, all methods, both engines.
 //!
-//! A failing seed prints its problem and the command that shows it alone, with everything that was asked:
+//! A failing seed prints its problem and the command that reruns only this problem, with all checks:
 //!
 //! ```text
 //! PDPP_SEARCH_SEED=17 PDPP_SEARCH_CASES=1 cargo test --release -p partition-dpp --test search search_ -- --nocapture
 //! ```
 //!
-//! `PDPP_SEARCH_CASES=100000` makes it a longer search, `PDPP_SEARCH_SEED` the first of its seeds.
+//! `PDPP_SEARCH_CASES=100000` makes the search longer. `PDPP_SEARCH_SEED` sets its first seed.
 
 use std::env;
 
@@ -19,7 +19,7 @@ use partition_dpp::Engine;
 
 const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 300, paths: 6, solvers: true };
 const ON_DEVICES: Effort = Effort { draws: 300, draws_by_nodes: 4, paths: 1, solvers: true };
-/// Seeds that are shown in full.
+/// The number of seeds that are shown in full.
 const SHOWN: usize = 40;
 
 fn variable(name: &str, default: u64) -> u64 {
@@ -52,10 +52,10 @@ fn conclude(summary: &Summary) {
     assert!(summary.wrong.is_empty(), "{} of {} seeds are wrong", summary.wrong.len(), summary.cases);
 }
 
-/// p-values of right draws are uniform, says Kolmogorov and Smirnov's test at this level.
+/// The level of the Kolmogorov–Smirnov test that p-values of correct draws are uniform.
 const UNIFORM: f64 = 1e-3;
 
-/// Searches the problems of the seeds asked for; of a single one it tells everything.
+/// Searches the problems of the requested seeds. For a single seed, prints everything.
 pub(crate) fn search_seeds(default: u64, problem: fn(u64) -> Problem) {
     let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", default));
     let summary = search(first..first + cases, problem, on_the_cpu);
@@ -77,17 +77,18 @@ fn search_on_the_cpu() {
 /// The same problems with weights, of up to e^±15000.
 #[test]
 fn search_with_weights() {
-    // 1270 was wrong once.
+    // Seed 1270 was wrong once.
     search_seeds(1_300, generator::weighted);
 }
 
-/// With a ridge, most of them with more features than items, by features and as mixtures, with conditions.
+/// Searches problems with a ridge, most of them with more features than items, by features and as mixtures, with
+/// conditions.
 #[test]
 fn search_with_ridges() {
     search_seeds(300, generator::ridged);
 }
 
-/// Seeds whose answers were wrong once, or refused without need.
+/// Seeds whose answers were once wrong, or refused unnecessarily.
 const ONCE_WRONG: &[u64] = &[
     505, 562, 632, 1_315, 1_614, 2_259, 2_380, 2_456, 2_503, 2_631, 3_080, 3_197, 3_338, 3_533, 3_977, 4_226,
     4_437, 4_900, 5_319, 5_553, 5_817, 6_391, 6_554, 7_502, 8_253, 8_522, 9_047, 9_428, 9_706, 9_812,
@@ -116,11 +117,11 @@ pub(crate) fn search_again(seeds: &'static [u64], problem: fn(u64) -> Problem) {
     assert!(summary.wrong.is_empty(), "{} of {} seeds are wrong again", summary.wrong.len(), summary.cases);
 }
 
-/// Of the same problems some, with little to do: a software adapter takes its time.
+/// Searches some of the same problems with little effort, since a software adapter is slow.
 fn search_on_a_device(precision: partition_dpp::engine::Precision) {
     let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", 2_000));
     let Some(gpu) = engines::gpu(precision) else { return };
-    // Cases that hang use it for ever.
+    // Leaked, since cases that hang use the device forever.
     let gpu: &'static _ = Box::leak(Box::new(gpu));
     let look = move |problem: &Problem, seed: u64| examine(problem, &gpu.engine(), ON_DEVICES, seed);
     conclude(&search(first..first + cases.div_ceil(40), generator::problem, look));

@@ -1,4 +1,4 @@
-//! Random Gaussian kernels: whole against hundreds of digits, by landmarks against their own rows.
+//! Random Gaussian kernels: whole kernels against more than a hundred digits, and landmarks against their own rows.
 
 use oracles::{
     Data, Problem, Storage,
@@ -12,25 +12,25 @@ use partition_dpp::{
 
 use crate::differential::{search_again, search_seeds};
 
-/// Gaussian kernels, against hundreds of digits.
+/// Gaussian kernels, against more than a hundred digits.
 #[test]
 fn search_gaussian_kernels() {
     search_seeds(600, generator::gaussian);
 }
 
-/// Gaussian kernels by landmarks: answers are exact for what the features say.
+/// Gaussian kernels with landmarks: answers are exact for the law of the features.
 #[test]
 fn search_landmarks() {
     search_seeds(200, by_landmarks);
 }
 
-/// Conditionals of 2 024 206 were those of one part, with the other's lost in rounding.
+/// For seed 2 024 206, the conditionals once came from one part only, with the other part lost in rounding.
 #[test]
 fn search_landmarks_again_where_they_went_wrong() {
     search_again(&[2_024_206], by_landmarks);
 }
 
-/// Features by landmarks are a problem of their own, once they are near enough to the kernel.
+/// Features from landmarks are a separate problem, once they are close enough to the kernel.
 fn by_landmarks(seed: u64) -> Problem {
     let points = generator::gaussian(seed);
     let storage = if seed.is_multiple_of(2) { Storage::F32 } else { Storage::F64 };
@@ -53,8 +53,9 @@ fn approximate<T: FeatureScalar>(problem: &Problem, landmarks: usize, seed: u64)
     rbf.features_in::<T>(&points, &Engine::cpu()).unwrap()
 }
 
-/// K − F Fᵀ has no negative eigenvalue, so that its diagonal bounds every entry, and the stated error is the diagonal's
-/// mean.
+/// Asserts that K − F Fᵀ has no negative eigenvalue, so its diagonal bounds every entry, and that the stated error is
+/// the
+/// mean of the diagonal.
 fn assert_near(points: &[Vec<f64>], rows: &[Vec<f64>], stated: f64, rounding: f64) {
     let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let square = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>();

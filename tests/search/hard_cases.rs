@@ -1,6 +1,7 @@
-//! Inputs that once got a wrong answer, a false error, a panic or no answer, under every law: right, or refused.
+//! Inputs that once got a wrong answer, a false error, a panic or no answer: under every law, they are now answered
+//! correctly or refused.
 //!
-//! `PDPP_CASE_LAW='Size(2)'` looks at the laws alone whose description contains a text.
+//! `PDPP_CASE_LAW='Size(2)'` restricts the search to laws whose description contains a text.
 
 use std::{collections::BTreeSet, fs, ops::RangeInclusive, path::PathBuf};
 
@@ -12,17 +13,17 @@ use oracles::{
 };
 use partition_dpp::{Engine, Features};
 
-/// The law that was asked for gets more draws than the others.
+/// The effort for the law of the original report, which gets more draws than the others.
 const NAMED: Effort = Effort { draws: 20_000, draws_by_nodes: 20_000, paths: 60, solvers: true };
 const SWEPT: Effort = Effort { draws: 2_000, draws_by_nodes: 2_000, paths: 10, solvers: true };
-/// Laws of a kind at most.
+/// The most laws of one kind.
 const MOST: usize = 24;
 
 fn folder(case: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/hard-cases")).join(case)
 }
 
-/// Rows of a .npy file, or of several one after the other, or of a .csv file without quotes or marks.
+/// Reads the rows of a .npy file, of several in sequence, or of a .csv file without quotes or marks.
 fn rows(case: &str, names: &[&str]) -> Vec<Vec<f64>> {
     let mut rows = Vec::new();
     for name in names {
@@ -44,11 +45,11 @@ fn lines(path: &PathBuf) -> Vec<String> {
     text.lines().map(str::to_owned).filter(|line| !line.is_empty()).collect()
 }
 
-/// The first column below the header, by the order of the labels: as numbers if they all are.
+/// Reads the first column below the header, by the order of the labels: as numbers if they all are numbers.
 fn labels(case: &str, name: &str) -> Vec<usize> {
     let path = folder(case).join(name);
     let texts: Vec<String> = if path.extension().unwrap() == "npy" {
-        // One row of integers: its bytes stand after the header.
+        // One row of integers: its bytes follow the header.
         let bytes = fs::read(&path).unwrap();
         let data = &bytes[10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]))..];
         let header = String::from_utf8_lossy(&bytes[10..80]).into_owned();
@@ -74,7 +75,7 @@ fn ranks(texts: &[String]) -> Vec<usize> {
     (0..texts.len()).map(|at| rank(at).unwrap()).collect()
 }
 
-/// Every law over the data, thinned out evenly where there are too many of a kind.
+/// Returns every law over the data, thinned out evenly if there are too many of a kind.
 fn laws(problem: &Problem) -> Vec<Constraint> {
     let sizes: Vec<usize> = (0..problem.parts())
         .map(|part| problem.labels.iter().filter(|label| **label == part).count())
@@ -114,7 +115,7 @@ fn thinned<T: Clone>(all: Vec<T>) -> Vec<T> {
     all.into_iter().step_by(step).collect()
 }
 
-/// What is wrong with the answers to a problem.
+/// Returns what is wrong with the answers to a problem.
 fn look(problem: &Problem, effort: Effort) -> Vec<String> {
     let wanted = std::env::var("PDPP_CASE_LAW").unwrap_or_default();
     if !format!("{problem}").contains(&wanted) {
@@ -124,7 +125,7 @@ fn look(problem: &Problem, effort: Effort) -> Vec<String> {
     with_deadline(DEADLINE, move || examine(&asked, &Engine::cpu(), effort, 1)).into_report().wrong()
 }
 
-/// The law that was asked for, and all others.
+/// Checks the law of the original report, and all others.
 fn check(base: &Problem, named: &[Constraint]) {
     let of = |constraint| Problem { constraint, ..base.clone() };
     let named = named.iter().map(|law| (of(law.clone()), NAMED));
@@ -207,12 +208,12 @@ fn by_hand(rows: &[&[f64]], labels: &[usize]) -> Problem {
     Problem::new(rows.iter().map(|row| row.to_vec()).collect(), labels.to_vec(), Any)
 }
 
-/// `--include 1 --exclude 4,3`.
+/// Adds the conditions `--include 1 --exclude 4,3`.
 fn conditioned(problem: Problem) -> Problem {
     Problem { include: vec![1], exclude: vec![3, 4], ..problem }
 }
 
-/// The oracle knows what is certain by hand.
+/// The oracle agrees with values computed by pen and paper.
 #[test]
 fn exact_laws_by_hand() {
     let rows = [[1e16, 1e16, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 1.0]].map(Vec::from);

@@ -1,4 +1,4 @@
-//! Random and once-wrong problems against exact laws.
+//! Random problems and once-wrong problems against exact laws.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! Thousands of small parts, a few of which something is chosen from, with exact laws that are products.
+//! Thousands of small parts, with items chosen from only a few, and exact laws that are products.
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
@@ -9,14 +9,14 @@ use partition_dpp::{
 const PARTS: usize = 4000;
 const DIMS: usize = 8;
 const EACH: usize = 3;
-/// Parts with one item, and with at most one; each of them on an axis of its own.
+/// Parts with exactly one item, and with at most one; each of them lies on its own axis.
 const ONE: [usize; 3] = [7, 1500, 3999];
 const AT_MOST_ONE: [usize; 2] = [0, 2222];
-/// Items that must be in or out: one of a part of each kind.
+/// Items that must be included or excluded: one from a part of each kind.
 const INCLUDED: usize = 3 * 1500 + 1;
 const EXCLUDED: [usize; 2] = [3 * 7, 2];
 
-/// Items of a part are multiples of one axis, which no two parts share that something is chosen from.
+/// Returns the axis of a part. Its items are multiples of this axis, which no two parts with choices share.
 fn axis(part: usize) -> usize {
     match part {
         7 => 0,
@@ -55,7 +55,7 @@ fn is_open(part: usize) -> bool {
     ONE.contains(&part) || AT_MOST_ONE.contains(&part)
 }
 
-/// The items that may be chosen of a part.
+/// Returns the items that may be chosen from a part.
 fn items_of(part: usize, conditions: bool) -> impl Iterator<Item = usize> {
     let is_free = move |item: &usize| {
         !conditions || !EXCLUDED.contains(item) && (part != INCLUDED / EACH || *item == INCLUDED)
@@ -63,7 +63,7 @@ fn items_of(part: usize, conditions: bool) -> impl Iterator<Item = usize> {
     (part * EACH..(part + 1) * EACH).filter(is_free)
 }
 
-/// ln Z, and the inclusion probabilities, with this ridge.
+/// Returns ln Z and the inclusion probabilities with this ridge.
 fn exact(delta: f64, conditions: bool) -> (f64, Vec<f64>) {
     let weight = |item: usize| size(item).powi(2) + delta;
     let (mut log_z, mut marginals) = (0.0, vec![0.0; PARTS * EACH]);
@@ -84,7 +84,7 @@ fn assert_exact(log_z: Estimate<f64>, marginals: &Estimate<Vec<f64>>, delta: f64
     }
 }
 
-/// Draws have one item of every part that needs one, as often as their probabilities say.
+/// Asserts that draws have one item from every part that needs one, with the right frequencies.
 fn assert_drawn(subsets: &[Subset], delta: f64, conditions: bool) {
     let (_, marginals) = exact(delta, conditions);
     let draws = subsets.len() as f64;
@@ -111,7 +111,7 @@ fn few_of_thousands_of_parts_have_items() {
         let sampler = dpp.sampler(SamplerOptions::default(), &Engine::cpu()).unwrap();
         assert_drawn(sampler.sample_many(2000, 1).subsets(), 0.0, conditions);
 
-        // The largest of every part that needs one, and of others those above 1.
+        // The largest item from every part that needs one, and from other parts the largest items above 1.
         let weight = |item: usize| 2.0 * size(item).ln();
         let largest = |part: usize| items_of(part, conditions).map(weight).fold(f64::NEG_INFINITY, f64::max);
         let best = ONE.iter().map(|&part| largest(part)).sum::<f64>()

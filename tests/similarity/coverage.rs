@@ -19,7 +19,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::features;
 
-/// A question small enough to look at all sets.
+/// A problem small enough to enumerate all sets.
 struct Small {
     entries: Vec<Vec<f64>>,
     labels: Vec<usize>,
@@ -122,7 +122,7 @@ impl Small {
             && !self.exclude.iter().any(|item| set.contains(item))
     }
 
-    /// The best set and its objective.
+    /// Returns the objective of the best set.
     fn best(&self) -> Option<f64> {
         let items = self.entries.len();
         let set = |bits: u32| (0..items).filter(|item| bits >> item & 1 == 1).collect::<Vec<_>>();
@@ -173,7 +173,7 @@ fn small_questions_are_answered_as_well_as_is_proven() {
     assert!(best_by_swaps * 10 >= cases * 9);
 }
 
-/// All entries, row by row.
+/// Returns all entries, row by row.
 fn entries(kernel: &dyn KernelFunction) -> Vec<Vec<f64>> {
     let all: Vec<u32> = (0..kernel.items() as u32).collect();
     let row = |item: usize| {
@@ -184,14 +184,14 @@ fn entries(kernel: &dyn KernelFunction) -> Vec<Vec<f64>> {
     (0..all.len()).map(row).collect()
 }
 
-/// What a set covers, item by item; items of other parts cover nothing.
+/// Returns how well a set covers each item; items of other parts cover nothing.
 fn covers(entries: &[Vec<f64>], part_of: &[usize], set: &[usize]) -> Vec<f64> {
     let near = |item: usize| set.iter().filter(move |&&other| part_of[item] == part_of[other]);
     let best = |item: usize| near(item).map(|&other| entries[item][other]).fold(0.0, f64::max);
     (0..entries.len()).map(best).collect()
 }
 
-/// Counts, item by item the one that adds most, by what it covers and its weight.
+/// Adds items one by one, each the one whose coverage and weight add the most.
 fn plainly(
     (entries, weights): (&[Vec<f64>], &[f64]),
     regions: &[usize],
@@ -245,7 +245,7 @@ fn picks_are_those_of_plain_greedy() {
             assert!((covered.total - total).abs() < 1e-9);
             let scores: f64 = expected.iter().map(|&item| weights[item]).sum();
             assert!((found.stats.gains.iter().sum::<f64>() - total - scores).abs() < 1e-9);
-            // Counts do not depend on each other, but items of one part cover others where all do.
+            // Counts are independent of each other, but with common regions items of one part cover others.
             let separate = regions == labels;
             let expected = if separate { 1.0 - (-1.0_f64).exp() } else { 0.5 };
             assert_eq!(covered.guarantee, Some(expected));
@@ -281,7 +281,7 @@ fn no_swap_improves_what_is_found() {
     assert!(own > plain.covered.unwrap().total);
 }
 
-/// A flag ends picks; a time limit ends swaps alone.
+/// A flag ends picks; a time limit ends only swaps.
 #[test]
 fn watches_end_searches() {
     let given = features(300, 3, 6);
@@ -293,7 +293,7 @@ fn watches_end_searches() {
     let found = coverage.solve(&model, &Engine::cpu().watched(&late)).unwrap();
     assert_eq!((found.termination, &found.subset), (Termination::TimeLimit, &plain.subset));
     assert_eq!(found.covered, plain.covered);
-    // Stopped at once, and once the first items have been looked at: the best of these come first.
+    // Stopped at once, and after the first items have been examined: the best of these come first.
     for turns in [0, 2] {
         let flag = Arc::new(AtomicBool::new(turns == 0));
         let (own, told) = (Arc::clone(&flag), AtomicUsize::new(0));
@@ -311,7 +311,7 @@ fn watches_end_searches() {
     }
 }
 
-/// Dependent rows may be chosen together, and a set knows what its parts cover.
+/// Dependent rows may be chosen together, and a solution reports what its parts cover.
 #[test]
 fn ranks_do_not_matter() {
     let given = features(40, 2, 7);

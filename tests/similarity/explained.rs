@@ -1,4 +1,4 @@
-//! How well sets stand for all rows, by the definition.
+//! How well sets represent all rows, by the definition.
 
 use oracles::random::normals;
 use partition_dpp::{
@@ -11,13 +11,13 @@ use partition_dpp::{
 fn sets_explain_their_span() {
     let (items, dims) = (40, 6);
     let features = Features::from_rows(items, dims, normals(items * dims, 4)).unwrap();
-    // The last two have fewer rows than these have dimensions.
+    // The last two parts have fewer rows than dimensions.
     let part = |item| if item >= 32 { 2 + (item / 2) % 2 } else { item % 2 };
     let labels: Vec<usize> = (0..items).map(part).collect();
     let partition = Partition::from_labels(&labels).unwrap();
     let representation = Representation::new(&features, &partition, &Engine::cpu()).unwrap();
     for set in [vec![], vec![7], vec![0, 3, 9], vec![1, 2, 20, 39], (0..9).collect()] {
-        // What Gram–Schmidt leaves of every row.
+        // The Gram–Schmidt residual of every row.
         let mut basis: Vec<Vec<f64>> = Vec::new();
         let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
         let left = |basis: &[Vec<f64>], item: usize| {
@@ -55,7 +55,7 @@ fn sets_explain_their_span() {
     assert!(matches!(representation.explained(&beyond), Err(Error::ItemOutOfRange { item: 50, items: 40 })));
 }
 
-/// Kernels that are computed from pairs, against features of the same kernel.
+/// Kernels computed from pairs, against features of the same kernel.
 #[test]
 fn kernels_of_pairs_explain_as_much() {
     let (items, engine) = (1200, Engine::cpu());
@@ -69,7 +69,7 @@ fn kernels_of_pairs_explain_as_much() {
     let cases: [(&dyn KernelFunction, &Features, &Partition, &[usize]); 3] = [
         (&dot, &features, &partition, &[0, 600, 1199]),
         (&pairs, rbf.features(), &few_parts, &[1, 2, 3, 50, 299]),
-        // Dependent, and more than the rank.
+        // A dependent set that is larger than the rank.
         (&dot, &features, &partition, &[0, 1, 2, 3, 4, 5, 6]),
     ];
     for (kernel, features, partition, set) in cases {

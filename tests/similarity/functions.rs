@@ -7,7 +7,7 @@ use partition_dpp::{
 };
 
 use super::{features, gaussian};
-/// All entries, column by column, and the diagonal.
+/// Returns all entries, column by column, and the diagonal.
 fn entries(kernel: &dyn KernelFunction) -> (Vec<Vec<f64>>, Vec<f64>) {
     let all: Vec<u32> = (0..kernel.items() as u32).collect();
     let column = |item: usize| {

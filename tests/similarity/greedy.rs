@@ -1,4 +1,4 @@
-//! Greedy sets of kernel functions against pivoted Cholesky of the dense kernel.
+//! Greedy sets for kernel functions against pivoted Cholesky on the dense kernel.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -11,16 +11,16 @@ use partition_dpp::{
 };
 
 use super::{features, gaussian};
-/// What a naive greedy algorithm does wrong.
+/// A fault of a naive greedy algorithm.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
-    /// The later half of the picks changes no gain.
+    /// The second half of the picks changes no gain.
     NoUpdate,
     NoRidge,
 }
 
-/// Pivoted Cholesky of a dense kernel under exact counts.
+/// Runs pivoted Cholesky on a dense kernel under exact counts.
 fn naive(kernel: &[Vec<f64>], labels: &[usize], counts: &[usize], fault: Fault) -> Vec<usize> {
     let mut k = kernel.to_vec();
     let (mut left, mut picked) = (counts.to_vec(), Vec::new());
@@ -53,7 +53,7 @@ fn both(model: &KernelModel<'_>) -> Solution {
     lazy
 }
 
-/// 240 items in four parts.
+/// Returns the labels of 240 items in four parts.
 fn labels() -> (Vec<usize>, Partition) {
     let labels: Vec<usize> = (0..240).map(|i| (i * i + i / 7) % 4).collect();
     let partition = Partition::from_labels(&labels).unwrap();
@@ -62,7 +62,7 @@ fn labels() -> (Vec<usize>, Partition) {
 
 const COUNTS: [[usize; 4]; 4] = [[1, 1, 1, 1], [0, 9, 2, 30], [12, 12, 12, 12], [25, 0, 1, 0]];
 
-/// Compares sets with a naive algorithm, which with a fault finds others.
+/// Compares sets with a naive algorithm, which finds other sets if it has a fault.
 fn compare(kernel: &dyn KernelFunction, dense: &[Vec<f64>], faulty: &[Vec<f64>], fault: Fault) {
     let (labels, partition) = labels();
     let mut noticed = 0;
@@ -144,7 +144,7 @@ fn known_cases_are_met() {
         let partition = Partition::from_labels(&case.labels).unwrap();
         let quota = Quota::new(&partition, &case.quota).unwrap();
         let solution = both(&KernelModel::new(&kernel, &partition, &quota).unwrap());
-        // Squares of residuals below 1e-12 are not known from entries of K.
+        // Squared residuals below 1e-12 cannot be computed from entries of K.
         if solution.missing > 0 {
             println!("{}: {} missing", case.name, solution.missing);
             assert_eq!(solution.termination, Termination::RankExhausted);
@@ -167,7 +167,7 @@ fn dot_products_exhaust_their_rank() {
     assert_eq!((solution.subset.len(), solution.missing), (6, 3));
     assert_eq!(solution.termination, Termination::RankExhausted);
     let rows: Vec<Vec<f64>> = (0..240).map(|item| given.row(item)).collect();
-    // A closure does not say its rank.
+    // A closure does not state its rank.
     let kernel = KernelFn::new(240, |i, j| dot(&rows[i], &rows[j])).unwrap();
     let solution = both(&KernelModel::of_size(&kernel, 9).unwrap());
     assert_eq!((solution.subset.len(), solution.termination), (6, Termination::RankExhausted));
@@ -204,7 +204,7 @@ fn conditions_are_checked() {
     let model = || KernelModel::new(&kernel, &partition, &quota).unwrap();
     assert_error!(model().including(&[6]), Error::ItemOutOfRange { item: 6, items: 6 }, ["6"]);
     assert_error!(model().including(&[1, 1]), Error::RepeatedItem { item: 1 }, ["1"]);
-    // In two calls it is the same condition.
+    // The same condition in two calls is allowed.
     assert!(model().including(&[1]).unwrap().including(&[1]).is_ok());
     assert!(model().excluding(&[1, 4]).unwrap().excluding(&[4]).is_ok());
     assert_error!(model().including(&[0, 1]), Error::QuotaBelowIncluded { .. }, ["2 items"]);

@@ -1,4 +1,4 @@
-//! Measurements on large made data. Run by name, with `--ignored --nocapture`.
+//! Measurements on large synthetic data. Run by name, with `--ignored --nocapture`.
 
 use std::time::Instant;
 
@@ -10,19 +10,20 @@ use partition_dpp::{
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// A number of the environment, or this one.
+/// Reads a number from the environment, with a default.
 fn number(name: &str, default: usize) -> usize {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// Seconds of computing by all threads, where the system tells; other work on the machine does not change them much.
+/// Returns the computing seconds of all threads, if the system reports them. Other work on the machine barely changes
+/// them.
 fn spent() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Times of a piece of work.
+/// The times of a piece of work.
 struct Timer(Instant, f64);
 
 impl Timer {
@@ -30,14 +31,14 @@ impl Timer {
         Self(Instant::now(), spent())
     }
 
-    /// Seconds of computing, and words.
+    /// Returns the seconds of computing, and a text.
     fn stop(&self) -> (f64, String) {
         let (took, worked) = (self.0.elapsed().as_secs_f64(), spent() - self.1);
         (worked, format!("{took:.1} s, {worked:.1} s of computing"))
     }
 }
 
-/// Items around 400 centres, f32.
+/// Returns items around 400 centres, f32.
 fn clusters(items: usize, dims: usize) -> Features {
     let mut rng = StdRng::seed_from_u64(1);
     let mut noise = || (0..3).map(|_| rng.random::<f32>() - 0.5).sum::<f32>() * 2.0;
@@ -50,7 +51,7 @@ fn clusters(items: usize, dims: usize) -> Features {
     Features::from_rows(items, dims, values).unwrap()
 }
 
-/// 500 000 × 384 in f32, 40 parts of which 20 items each: 800 items.
+/// 500 000 × 384 in f32, with 20 items from each of 40 parts: 800 items.
 #[test]
 #[ignore = "takes minutes, and 2.4 GB"]
 fn many_items_of_many_parts() {
@@ -75,7 +76,7 @@ fn many_items_of_many_parts() {
     }
 }
 
-/// Features of m = 2·10⁵, n = 64, R = 512, and the Gram matrix of as many.
+/// Features of m = 2·10⁵ items, n = 64, R = 512, and their Gram matrix.
 #[test]
 #[ignore = "takes a minute"]
 fn features_of_many_items() {

@@ -1,4 +1,4 @@
-//! Local search on kernel functions against that on the dense kernel, and against enumeration.
+//! Local search on kernel functions against local search on the dense kernel, and against enumeration.
 
 use oracles::{assert_error, oracle::Determinants};
 use partition_dpp::{
@@ -29,7 +29,7 @@ fn searches_end_where_those_of_the_dense_kernel_do() {
     let (mut swaps, mut same) = (0, 0);
     for seed in 0..6 {
         let given = features(150, 12, 100 + seed);
-        // Qualities, so that the first pick is not a tie.
+        // Qualities keep the first pick from being a tie.
         let gaussian = gaussian(&given, 4.0);
         let quality = |i: usize| 1.0 + (i as f64).sin() / 9.0;
         let rbf = KernelFn::new(150, |i, j| quality(i) * gaussian[i][j] * quality(j)).unwrap();

@@ -20,12 +20,12 @@ mod representation;
 use oracles::random::normals;
 use partition_dpp::Features;
 
-/// m×n normal features.
+/// Returns m×n normal features.
 fn features(items: usize, dims: usize, seed: u64) -> Features {
     Features::from_rows(items, dims, normals(items * dims, seed)).unwrap()
 }
 
-/// exp(−‖x − y‖² / (2h²)) by its definition.
+/// Returns exp(−‖x − y‖² / (2h²)) by its definition.
 fn gaussian(features: &Features, bandwidth: f64) -> Vec<Vec<f64>> {
     let rows: Vec<Vec<f64>> = (0..features.items()).map(|item| features.row(item)).collect();
     let entry = |x: &[f64], y: &[f64]| {

@@ -1,4 +1,4 @@
-//! Qualities of items beside kernel functions, against weighted features and against enumeration.
+//! Qualities of items with kernel functions, against weighted features and against enumeration.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -48,7 +48,7 @@ fn sets_are_those_of_weighted_features() {
         let found = greedy(&model.clone().with_scores(&scores, 0.4).unwrap());
         assert_eq!((&found.subset, found.missing), (&expected.subset, 0));
         assert!((found.log_det - expected.log_det).abs() < 1e-6, "{}, {}", found.log_det, expected.log_det);
-        // Other weights are seen.
+        // Different weights are noticed.
         noticed += usize::from(greedy(&model).subset != expected.subset);
     };
     for quota in &quotas {
@@ -93,7 +93,7 @@ fn searches_end_where_those_of_weighted_features_do() {
     assert!(same >= 18);
 }
 
-/// Pivoted Cholesky that compares logarithms.
+/// Runs pivoted Cholesky that compares logarithms.
 fn naive(kernel: &[Vec<f64>], logs: &[f64], labels: &[usize], counts: &[usize]) -> Vec<usize> {
     let mut k = kernel.to_vec();
     let (mut left, mut picked) = (counts.to_vec(), Vec::new());
@@ -145,7 +145,7 @@ fn qualities_may_have_any_size() {
             let found = greedy(&model().with_log_quality(&apart).unwrap());
             assert_eq!(found.subset.as_slice(), naive(&dense, &apart, &labels, &counts));
         }
-        // Of any size: what multiplies the determinant by more than 1.
+        // With any size, items are taken that multiply the determinant by more than 1.
         let free = greedy(&KernelModel::of_any_size(&kernel).unwrap().with_log_quality(&logs).unwrap());
         let least = free.stats.gains.iter().copied().fold(f64::INFINITY, f64::min);
         assert!(least > 0.0);

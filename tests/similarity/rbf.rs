@@ -16,7 +16,7 @@ use partition_dpp::{
 
 use super::{features, gaussian};
 
-/// F, m×R.
+/// Returns F, m×R.
 fn factor(found: &RbfFeatures) -> DMatrix<f64> {
     let features = found.features();
     let rows: Vec<f64> = (0..features.items()).flat_map(|item| features.row(item)).collect();
@@ -30,7 +30,7 @@ fn dense(features: &Features, bandwidth: f64) -> DMatrix<f64> {
 
 #[test]
 fn all_landmarks_give_the_whole_kernel() {
-    // Rows 0 … 19 twice.
+    // Rows 0 to 19 appear twice.
     let some = features(280, 4, 1);
     let rows = (0..300).flat_map(|item| some.row(item % 280));
     let given = Features::from_rows(300, 4, rows.collect::<Vec<f64>>()).unwrap();
@@ -44,12 +44,12 @@ fn all_landmarks_give_the_whole_kernel() {
         assert!(off < 1e-8 && double.landmarks().len() >= least);
         assert!((f.row(0) - f.row(280)).amax() < 1e-12, "equal rows have equal features");
         let single = factor(&rbf.features(&given, &Engine::cpu()).unwrap());
-        // Where f32 leaves nothing but rounding, fewer landmarks are chosen.
+        // If f32 leaves only rounding errors, fewer landmarks are chosen.
         assert!((&single * single.transpose() - &kernel).amax() < 1e-4);
     }
 }
 
-/// tr(K − K_XZ K_ZZ⁻¹ K_ZX) / m.
+/// Returns tr(K − K_XZ K_ZZ⁻¹ K_ZX) / m.
 fn trace_error(kernel: &DMatrix<f64>, landmarks: &[usize]) -> f64 {
     let columns = kernel.select_columns(landmarks);
     let within = columns.select_rows(landmarks).cholesky().unwrap();
@@ -71,7 +71,7 @@ fn the_stated_error_is_that_of_all_items() {
         println!("{landmarks} landmarks: {expected:.6} of the trace is missed");
         assert!((double.kernel_error() - expected).abs() < 1e-11);
         assert!((single.kernel_error() - expected).abs() < 1e-6);
-        // What is stated for f32 is that of the features as they are, and their rounding.
+        // The stated error for f32 is the error of the features as they are stored, with their rounding.
         let f = factor(&single);
         let own = 1.0 - f.norm_squared() / 3000.0;
         let rounding = single.kernel_error() - own;
@@ -80,7 +80,7 @@ fn the_stated_error_is_that_of_all_items() {
         let rest = (&f * f.transpose() - &kernel).abs();
         let some = rest.column(7).sum() / 3000.0;
         assert!(some < expected.sqrt(), "entries are off by no more than the residuals allow: {some}");
-        // A planted fault: without the features of the last landmarks the error is another one.
+        // A planted fault: without the features of the last landmarks, the error differs.
         let kept = f.columns(0, landmarks - 1 - landmarks / 20);
         assert!((1.0 - kept.norm_squared() / 3000.0 - expected).abs() > 1e-4);
     }
@@ -89,7 +89,7 @@ fn the_stated_error_is_that_of_all_items() {
     assert!(errors[0] > errors[1] && errors[1] > errors[2]);
 }
 
-/// The law of the first two pivots of randomly pivoted Cholesky.
+/// Returns the law of the first two pivots of randomly pivoted Cholesky.
 fn law_of_pivots(kernel: &[Vec<f64>], uniform: bool) -> BTreeMap<Vec<usize>, f64> {
     let items = kernel.len();
     let mut law = BTreeMap::new();
@@ -108,7 +108,8 @@ fn law_of_pivots(kernel: &[Vec<f64>], uniform: bool) -> BTreeMap<Vec<usize>, f64
 #[test]
 fn landmarks_have_the_law_of_random_pivots() {
     const DRAWS: u64 = 20_000;
-    // Pairs of near points are seldom chosen together; in the second case all are near, and most proposals are rejected.
+    // Pairs of near points are rarely chosen together. In the second case all are near, and most proposals are
+    // rejected.
     for points in [vec![0.0, 0.3, 1.0, 1.2, 3.0], vec![0.0, 0.01, 0.04, 0.05, 0.07]] {
         let given = Features::from_rows(5, 1, points).unwrap();
         let kernel = gaussian(&given, 1.0);
@@ -135,7 +136,7 @@ fn landmarks_have_the_law_of_random_pivots() {
 
 #[test]
 fn far_rows_neither_stop_landmarks_nor_hide_distances() {
-    // Five rows with a missing value, and a stamp of 0 beside stamps of seconds.
+    // Five rows with a missing value, and a timestamp of 0 among timestamps in seconds.
     let near = features(40, 3, 9);
     let row = |item: usize| {
         let mut row = near.row(item);
@@ -178,7 +179,7 @@ fn a_watch_ends_the_set_up() {
     let engine = Engine::cpu().watched(&Watch::default().stopped_by(&stop));
     let ended = Rbf::default().features(&features(50, 2, 8), &engine);
     assert_error!(ended, Error::Ended(Ended::Interrupted), ["interrupted"]);
-    // Within a pass: the first report of rows stops it.
+    // The first report of rows stops the work within a pass.
     let (watch, reports) = stopped_when(|_| true);
     let engine = Engine::cpu().watched(&watch);
     let many = features(20_000, 2, 8);
@@ -204,7 +205,7 @@ fn features_in_a_file_are_the_same() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
     let missing = folder.path().join("none").join("rbf.npy");
     assert_error!(rbf.to_npy(&given, &missing, &Engine::cpu()), Error::Io { .. }, ["rbf.npy"]);
-    // What is cut short leaves no file.
+    // Interrupted work leaves no file.
     let stop = Arc::new(AtomicBool::new(true));
     let engine = Engine::cpu().watched(&Watch::default().stopped_by(&stop));
     let other = folder.path().join("other.npy");

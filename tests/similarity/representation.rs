@@ -1,4 +1,4 @@
-//! Rows that stand for their part, against rows mapped to hundreds of digits.
+//! Rows that represent their part, against rows mapped with more than a hundred digits.
 
 use oracles::{
     Case, enumerable_cases,
@@ -19,7 +19,7 @@ struct Represented {
 }
 
 impl Represented {
-    /// Every part, and all items together.
+    /// Returns every case, with one group per part, and with all items in one group.
     fn all() -> impl Iterator<Item = Self> {
         let of_features = || enumerable_cases().into_iter().filter(|case| !case.dense);
         let parts = of_features().map(|case| Self { groups: case.labels.clone(), case });
@@ -49,7 +49,7 @@ impl Represented {
         (0..self.case.quota.len()).all(|part| count(part) == self.case.quota[part])
     }
 
-    /// What f64 leaves of the shortest direction of a group.
+    /// Returns how much f64 keeps of the shortest direction of a group.
     fn limit(&self, rho: u32) -> f64 {
         let least = exact::least_spread(&self.case.rows, &self.groups);
         (f64::EPSILON / least.powf(f64::from(rho + 1) / 2.0)).max(1e-10)
@@ -65,9 +65,9 @@ fn mapped(features: &Features, groups: &[usize], rho: f64) -> Features {
     Representation::new(features, &partition, &Engine::cpu()).unwrap().features(rho, &Engine::cpu()).unwrap()
 }
 
-/// The largest gap in ln Z, inclusion probabilities and log-probabilities.
+/// Returns the largest gap in ln Z, inclusion probabilities and log-probabilities.
 fn gap(inference: &Inference, law: &Law, items: usize) -> f64 {
-    /// Less is what fixed point leaves of zero.
+    /// Logarithms below this are zero in fixed point.
     const NOTHING: f64 = -200.0;
     let log_z = inference.log_partition_function().value;
     let mut worst = (log_z - law.log_z()).abs() / (1.0 + log_z.abs());
@@ -111,7 +111,7 @@ fn laws_are_those_of_mapped_rows() {
                         println!("{what}: {gap:.1e} of {limit:.1e}");
                         assert!(gap <= limit, "{what}: {gap:e}, more than {limit:e}");
                     }
-                    // Where f64 leaves nothing of a direction that is needed.
+                    // f64 has lost a direction that is needed.
                     Err(Error::Infeasible { .. } | Error::SizeAboveRank { .. }) => {
                         assert!(limit > 1e-6, "{what} is refused");
                         refused += 1;
@@ -207,7 +207,7 @@ fn draws_follow_the_law() {
     }
 }
 
-/// Similarities come first, then the map, then scores and a ridge.
+/// Similarities are applied first, then the map, then scores and a ridge.
 #[test]
 fn similarities_come_before_and_scores_after() {
     let (rows, groups) = (normals(36, 5), [0, 1, 0, 1, 1, 0, 0, 1, 1]);
@@ -268,7 +268,7 @@ fn an_exponent_of_zero_changes_nothing() {
     let representation = Representation::new(&features, &partition, &Engine::cpu()).unwrap();
     let same = representation.features(0.0, &Engine::cpu()).unwrap();
     assert!((0..4).all(|item| same.row(item) == features.row(item)));
-    // Parts with fewer rows than there are dimensions, also less rows outside their span, and with no rows left.
+    // Parts with fewer rows than dimensions, or with few rows outside the span, or with no rows left.
     let close = |(x, y): (f64, f64)| (x - y).abs() < 1e-6;
     for excluded in [&[][..], &[2], &[0, 1, 2]] {
         let representation =
@@ -295,7 +295,7 @@ fn wide_rows_are_made_square() {
     assert!(gap < 1e-10, "{gap:e}");
 }
 
-/// The factor of a kernel, whose error is that of the answers.
+/// Uses the factor of a kernel, whose error is also the error of the answers.
 #[test]
 fn kernels_become_their_squares() {
     let case = enumerable_cases().into_iter().find(|case| case.name == "dense-kernel").unwrap();
@@ -314,7 +314,7 @@ fn kernels_become_their_squares() {
     assert!((inference.log_partition_function().value - law.log_z()).abs() <= stated, "{stated:e}");
 }
 
-/// Of a kernel whose parts differ in variance, every part keeps the error of its own size.
+/// If the parts of a kernel differ in variance, the error of each part is relative to its own size.
 #[test]
 fn small_parts_of_kernels_are_not_lost() {
     let variances = [1.0, 1.0, 1e-16, 1e-16];
@@ -348,7 +348,7 @@ fn magnitudes_do_not_matter() {
     let by_rows = features.explained(&Subset::new(vec![0], 5).unwrap(), &partition, &Engine::cpu()).unwrap();
     assert!(explained.by_part[0] > 0.3 && explained.by_part[2] > 0.999, "{explained:?}");
     assert!((explained.total - by_rows.total).abs() < 1e-12 && explained.total < 1.0);
-    // Tiny rows beside a part of zeros.
+    // Tiny rows next to a part of zeros.
     let tiny = Features::from_rows(3, 2, vec![1e-200, 0.0, 0.0, 3e-200, 0.0, 0.0]).unwrap();
     let parts = Partition::from_labels(&[0, 0, 1]).unwrap();
     let first = Subset::new(vec![0], 3).unwrap();

@@ -1,4 +1,4 @@
-//! What travels between processes: back as it was, and refused if anything is wrong with it.
+//! Bytes sent between processes are read back unchanged, and refused if anything is wrong with them.
 
 use std::ops::Range;
 
@@ -54,10 +54,10 @@ fn what_is_written_is_read() {
     }
 }
 
-/// Reads bytes as one kind of thing.
+/// Reads bytes as one type.
 type Read = fn(&[u8]) -> Result<(), Error>;
 
-/// Every byte counts: whichever is changed, and wherever the end is cut off, reading fails by a typed error.
+/// If any byte is changed, or the end is cut off anywhere, reading fails with a typed error.
 #[test]
 fn damaged_bytes_are_refused() {
     let world = world();
@@ -103,7 +103,7 @@ fn damaged_bytes_are_refused() {
     }
 }
 
-/// A sound header and checksum around contents in which some bytes are others.
+/// Returns a valid header and checksum around contents in which some bytes are replaced.
 fn forged(bytes: &[u8], replaced: Range<usize>, by: &[u8]) -> Vec<u8> {
     let mut contents = bytes[20..bytes.len() - 8].to_vec();
     contents.splice(replaced, by.iter().copied());
@@ -111,7 +111,9 @@ fn forged(bytes: &[u8], replaced: Range<usize>, by: &[u8]) -> Vec<u8> {
     [&bytes[..12], &length.to_le_bytes(), &contents, &checksum.to_le_bytes()].concat()
 }
 
-/// Contents with other numbers at every place: eight bytes as they are, and one byte by a number of any length.
+/// Returns contents with other numbers at every place: eight bytes replaced as they are, and one byte by a number of
+/// any
+/// length.
 fn forgeries(bytes: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     let numbers = [f64::NAN, f64::INFINITY, -1.0, 2.0, 1e308].map(f64::to_bits);
     let words =
@@ -125,7 +127,7 @@ fn forgeries(bytes: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     })
 }
 
-/// Whatever number stands anywhere, reading and using what is read never panics.
+/// For any number at any place, reading and using the contents never panics.
 #[test]
 fn forged_bytes_do_no_harm() {
     let world = world();

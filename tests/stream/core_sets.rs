@@ -1,4 +1,4 @@
-//! Core-sets of batches, united elsewhere.
+//! Core-sets of batches, merged in another process.
 
 use oracles::{assert_error, random::normals};
 use partition_dpp::{
@@ -43,7 +43,7 @@ fn core_sets_travel() {
     );
 }
 
-/// Rows whose weights f64 does not hold beside those of others are chosen where the set needs them.
+/// Rows whose weights cannot be held together in f64 are chosen if the set needs them.
 #[test]
 fn core_sets_keep_light_rows() {
     let features = |scores: &[f64]| {
@@ -52,7 +52,7 @@ fn core_sets_keep_light_rows() {
         let rows: Vec<f64> = (0..items * items).map(unit).collect();
         Features::from_rows(items, items, rows).unwrap().with_log_quality(scores).unwrap()
     };
-    // In one part: two levels, and more levels than f64 holds.
+    // In one part: two levels of weights, and more levels than f64 holds.
     for scores in [vec![0.0, 0.0, -1500.0], (0..12).map(|item| -400.0 * f64::from(item)).collect()] {
         let items = scores.len();
         let one = Partition::from_labels(&vec!["a"; items]).unwrap();
@@ -72,7 +72,7 @@ fn core_sets_keep_light_rows() {
     let best =
         LocalSearch::default().solve(&KDpp::new(union.features(), 3).unwrap(), &Engine::cpu()).unwrap();
     assert_eq!(best.subset.as_slice(), [0, 1, 2]);
-    // Rows that depend on heavier ones are left out, as ever.
+    // Rows that depend on heavier ones are left out, as usual.
     let flat = Features::from_rows(3, 3, vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]).unwrap();
     let flat = flat.with_log_quality(&[0.0, 0.0, -1500.0]).unwrap();
     let one = Partition::from_labels(&["a"; 3]).unwrap();
@@ -97,7 +97,7 @@ fn core_sets_of_one_batch_do_not_unite() {
         Error::Stream(StreamProblem::MixedLabels { .. }),
         ["\"1\""]
     );
-    // Shards that are no batches have no numbers.
+    // Shards that are not batches have no numbers.
     let shard = CoreSet::by_greedy(&features, &partition, 1, &Engine::cpu()).unwrap();
     let union = CoreSet::union(&[shard.clone(), of(0, [true; 2]), shard]).unwrap();
     assert_eq!(union.features().items(), 6);

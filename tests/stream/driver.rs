@@ -1,4 +1,4 @@
-//! The driver: what it holds, what it asks for, and what it does when something goes wrong.
+//! The driver: its memory, its requests, and its behaviour on errors.
 
 use std::collections::HashSet;
 
@@ -40,7 +40,7 @@ fn they_are_sent_to_threads() {
     is_sent::<Batch>();
 }
 
-/// Batches to which a plan, and from which trials, travel as bytes.
+/// Batches that receive a plan, and send trials, as bytes.
 struct Elsewhere<'a>(&'a Batches, Vec<u8>);
 
 impl TrialSource for Elsewhere<'_> {
@@ -64,7 +64,7 @@ fn the_same_seed_gives_the_same_subsets() {
     let first = world.draws(&plan, 50, None, 7);
     assert_eq!(first, world.draws(&plan, 50, None, 7));
     assert_ne!(first, world.draws(&plan, 50, None, 8));
-    // Through bytes, and with the answers of batches in another order.
+    // Plans are sent as bytes, and the answers of batches arrive in another order.
     let mut sampler = StreamSampler::new(&Plan::from_bytes(&plan.to_bytes()).unwrap(), 7).unwrap();
     let mut elsewhere = Elsewhere(&world.batches, plan.to_bytes());
     assert_eq!(first, sampler.draw_many(50, &mut elsewhere).unwrap());
@@ -84,7 +84,7 @@ fn the_same_seed_gives_the_same_subsets() {
     assert!(first.iter().all(of_items));
 }
 
-/// A store that fails now and then.
+/// A store that fails occasionally.
 struct Unreliable<S> {
     store: S,
     asked: Vec<Request>,
@@ -124,14 +124,14 @@ fn after_an_error_the_same_request_comes_again() {
     assert_eq!(seeds.len(), pairs.len(), "no two requests have the same seed");
 }
 
-/// Bytes on the driver are those of one request, whatever the number of rows; how many come in all is predicted.
+/// The driver holds the bytes of one request, for any number of rows; the total number of bytes is predicted.
 #[test]
 fn the_driver_holds_nothing_of_the_size_of_the_data() {
     for items in [300, 30_000] {
         let world = world(items, 8, 4);
         let plan = plan(&world, [2, 1, 2]);
         let bytes = plan.to_bytes().len();
-        // F, eigenvalues, and some numbers for every part.
+        // F, eigenvalues, and several numbers per part.
         assert!(bytes < 8 * (8 * 8 + 8) + 600, "{bytes}");
         let mut store = world.batches.trials(&plan).unwrap();
         let (mut asked, mut largest) = (0, 0);
@@ -279,7 +279,7 @@ fn quotas_that_no_set_meets_are_refused() {
     assert_error!(Plan::dpp(&Grams::default()), Error::Empty { .. }, ["batches"]);
 }
 
-/// The model of a part has three rows, the part has ten.
+/// The model of a part has three rows, while the part has ten.
 #[test]
 fn quotas_above_the_features_name_these() {
     let rows: Vec<Vec<f64>> = (0..10).map(|i| vec![1.0, f64::from(i)]).collect();
@@ -299,7 +299,7 @@ fn quotas_above_the_features_name_these() {
     }
 }
 
-/// Rows of zeros: nothing is ever chosen, and no trial is needed.
+/// With rows of zeros, nothing is ever chosen, and no trial is needed.
 #[test]
 fn nothing_to_choose() {
     let world = World::of_rows(&vec![vec![0.0; 3]; 4], &[0, 0, 1, 1], 2);
@@ -310,7 +310,7 @@ fn nothing_to_choose() {
     }
 }
 
-/// Leverages of an epoch ago, say.
+/// For example, leverages from an earlier epoch.
 #[test]
 fn rows_that_have_changed_are_noticed() {
     let world = world(60, 5, 1);
@@ -353,7 +353,7 @@ fn rows_that_have_changed_are_noticed() {
     }
 }
 
-/// The rounding of coordinates is not taken for a change.
+/// Rounding of coordinates is not mistaken for a change.
 #[test]
 fn nearly_dependent_rows_have_not_changed() {
     for spread in [1e2, 1e4, 1e6, 1e7] {

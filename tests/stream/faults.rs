@@ -1,4 +1,4 @@
-//! What would be wrong, and is noticed: streams that are not shuffled, and proposals that are not resumed.
+//! Faults that are noticed: streams that are not shuffled, and proposals that are not resumed.
 
 use oracles::{
     oracle::{Determinants, Law},
@@ -13,7 +13,7 @@ use partition_dpp::{
 use crate::world::World;
 
 const DRAWS: usize = 50_000;
-/// What a fault must look like.
+/// The p-value below which a fault counts as noticed.
 const REJECTED: f64 = 1e-12;
 
 fn rows() -> Vec<Vec<f64>> {
@@ -37,7 +37,7 @@ fn mean_size(sets: &[Vec<usize>]) -> f64 {
     sets.iter().map(Vec::len).sum::<usize>() as f64 / sets.len() as f64
 }
 
-/// Draws with proposals that are resumed, or begun anew, whenever the stream runs out.
+/// Draws with proposals that are resumed, or started again, whenever the stream runs out.
 fn sizes(is_resumed: impl Fn() -> bool) -> (Vec<Vec<usize>>, Law) {
     let (world, plan, law) = dpp();
     let mut source = world.batches.trials(&plan).unwrap();
@@ -51,7 +51,7 @@ fn sizes(is_resumed: impl Fn() -> bool) -> (Vec<Vec<usize>>, Law) {
                 if !is_resumed() {
                     seed += 1;
                     sampler = new(seed);
-                    // Empty sets need no trials, and are drawn.
+                    // Empty sets need no trials, and are drawn, too.
                     loop {
                         match sampler.step().unwrap() {
                             Step::Drawn(draw) => sets.push(world.set(&draw)),
@@ -83,7 +83,7 @@ fn a_proposal_that_is_discarded_at_a_refill_makes_sets_too_small() {
     assert!(p_of_fault < REJECTED && discarded < expected - 0.05);
 }
 
-/// Answers each request from one batch, as an unshuffled stream of one batch after the other is used up.
+/// Answers each request from one batch, as an unshuffled stream does that uses up one batch after another.
 struct OneAfterTheOther<'a> {
     batches: &'a Batches,
     plan: &'a Plan,
@@ -96,7 +96,7 @@ impl TrialSource for OneAfterTheOther<'_> {
     fn more(&mut self, request: Request) -> Result<Trials> {
         let batches = self.batches.batches();
         let totals: Vec<f64> = self.leverages.iter().map(Leverages::total).collect();
-        // As many requests from each batch as is its share of them.
+        // Each batch answers a number of requests in proportion to its share.
         while self.waiting.is_empty() {
             self.round += 1;
             let counts = self.plan.split(&totals, 200, self.round)?;
@@ -128,12 +128,12 @@ fn a_stream_that_is_not_shuffled_is_noticed() {
     let p = p_value(&world.sets(&draws), &law);
     println!("one batch after the other: p = {p:.1e}");
     assert!(p < REJECTED, "{p:e}");
-    // The same trials in random order are right.
+    // The same trials in random order give the right law.
     let p = p_value(&world.sets(&world.draws(&plan, DRAWS, Some(1), 1)), &law);
     assert!(p > stats::ALPHA, "{p:e}");
 }
 
-/// A source that takes as many trials from every batch.
+/// A source that takes the same number of trials from every batch.
 struct Even<'a>(&'a Batches, &'a Plan);
 
 impl TrialSource for Even<'_> {

@@ -1,4 +1,4 @@
-//! Merged Gram matrices: in any order and by any tree the same within rounding.
+//! Merged Gram matrices agree within rounding, in any order and by any tree.
 
 use oracles::{assert_error, random::normals};
 use partition_dpp::{
@@ -24,7 +24,7 @@ fn merged(order: &[usize]) -> Grams {
     order.iter().map(of).fold(Grams::default(), |all, one| all.merge(one).unwrap())
 }
 
-/// Halves, halves of these, and so on.
+/// Merges halves, halves of these, and so on.
 fn tree(order: &[usize]) -> Grams {
     if order.len() < 2 {
         return merged(order);
@@ -33,7 +33,7 @@ fn tree(order: &[usize]) -> Grams {
     tree(left).merge(tree(right)).unwrap()
 }
 
-/// Σ over parts of what a law makes of the Gram matrices.
+/// Makes a plan from the Gram matrices of all parts.
 fn plan(grams: &Grams) -> Plan {
     Plan::partition_dpp(grams, &grams.quota(named(&[2, 1, 1])).unwrap()).unwrap()
 }
@@ -81,7 +81,8 @@ fn what_is_unlike_does_not_merge() {
     assert!(framed.merge(Grams::of_batch(&Batch::empty(9), &Engine::cpu()).unwrap()).is_ok());
 }
 
-/// Rows with condition numbers of up to 10⁹: a Gram matrix alone refuses them, lacks directions, or is off by much, and a
+/// Rows with condition numbers of up to 10⁹: a Gram matrix alone refuses them, loses directions or is very
+/// inaccurate. A
 /// second pass keeps all digits.
 #[test]
 fn a_frame_keeps_small_directions() {
@@ -90,7 +91,7 @@ fn a_frame_keeps_small_directions() {
         let turn = normals(16, 10);
         for row in &mut rows {
             let scaled: Vec<f64> = (0..4).map(|j| row[j] * spread.powf(-(j as f64) / 3.0)).collect();
-            // Mixed, so that no coordinate is small by itself.
+            // Mix the coordinates, so that none is small by itself.
             *row = (0..4).map(|i| (0..4).map(|j| turn[4 * i + j] * scaled[j]).sum()).collect();
         }
         let labels: Vec<usize> = (0..300).map(|item| item % 2).collect();
@@ -102,14 +103,14 @@ fn a_frame_keeps_small_directions() {
         println!("condition {spread:.0e}: law error {before:.1e}, with a frame {:.1e}", plan.law_error());
         assert_eq!(before > 1e-9, wants, "{before:e}");
         assert!(plan.law_error() < 1e-14 * spread.max(1e5));
-        // All rows together are orthonormal in the plan's coordinates, as far as they are used.
+        // All rows together are orthonormal in the plan's coordinates, in the directions that are used.
         let totals =
             world.batches.batches().iter().map(|batch| plan.total_leverage(batch, &Engine::cpu()).unwrap());
         assert!((totals.sum::<f64>() - 4.0).abs() < 1e-7);
     }
 }
 
-/// Directions that a Gram matrix has lost as rounding are found by a second pass, and those that no row has are not.
+/// A second pass finds directions that a Gram matrix has lost to rounding, and finds no directions that no row has.
 #[test]
 fn ranks_are_those_of_the_rows() {
     let rows = |spread: f64| -> Vec<Vec<f64>> {

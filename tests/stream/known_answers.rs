@@ -1,5 +1,6 @@
-//! Laws through the stream against enumeration, on every enumerable case: whatever the batches, and however often the
-//! stream runs out in the middle of a proposal.
+//! Laws through the stream against enumeration, on every enumerable case: for any batches, and however often the
+//! stream
+//! runs out in the middle of a proposal.
 
 use oracles::{
     enumerable_cases,
@@ -12,17 +13,17 @@ use partition_dpp::{CountRange, Error, Partition, stream::Plan};
 use crate::world::{World, named};
 
 const DRAWS: usize = 10_000;
-/// Batches, and trials that are asked for at a time: `None` for as many as suffice for some draws.
+/// The number of batches and of trials per request: `None` for as many as several draws need.
 const WAYS: [(usize, Option<u64>); 4] = [(1, None), (3, Some(1)), (7, Some(5)), (7, None)];
-/// More than there are χ² tests in any one function here.
+/// An upper limit on the number of χ² tests in any one function here.
 const CHECKS: f64 = 1000.0;
 
-/// What all checks of a function found.
+/// The findings of all checks of a function.
 struct Found {
     checks: usize,
     least_p: f64,
     error: f64,
-    /// Trials per sample over the prediction.
+    /// Trials per sample relative to the prediction.
     ratios: Vec<f64>,
 }
 
@@ -48,7 +49,7 @@ impl Found {
         self.error = self.error.max(plan.law_error());
     }
 
-    /// Predicted trials are those used, but for the noise of a pilot.
+    /// Checks that predicted and used trials agree, up to the noise of a pilot.
     fn report(mut self, what: &str) {
         self.ratios.sort_by(f64::total_cmp);
         let (first, last) = (self.ratios[0], self.ratios[self.ratios.len() - 1]);
@@ -128,7 +129,8 @@ fn ranges() {
             let what = format!("{}, {name}", case.name);
             match plan {
                 Ok(plan) => found.check(&what, &world, &plan, &law, request),
-                // Rows of one part are 10¹² times longer than those of another, and nothing asks for the short ones.
+                // Rows of one part are 10¹² times longer than rows of another, and the quota does not need the short
+                // ones.
                 Err(error) => {
                     assert!(matches!(error, Error::IllConditioned { .. }), "{what}: {error:?}");
                     refused.push(what);

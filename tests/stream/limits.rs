@@ -14,7 +14,7 @@ use crate::{
     world::named,
 };
 
-/// A number alone takes no memory.
+/// A number by itself takes no memory.
 #[test]
 fn too_many_trials_are_refused() {
     let world = world(60, 5, 3);
@@ -45,7 +45,7 @@ fn too_many_trials_are_refused() {
     }
 }
 
-/// A step that a watch ends is resumed, and draws what it would have drawn.
+/// A step that a watch ends is resumed, and gives the same draws.
 #[test]
 fn steps_are_resumed() {
     let world = world(60, 5, 3);
@@ -69,7 +69,7 @@ fn steps_are_resumed() {
     assert_eq!(draws, expected);
 }
 
-/// Plans and marginals under a watch end with it.
+/// A watch ends plans and marginals.
 #[test]
 fn set_up_is_watched() {
     let world = world(60, 5, 3);

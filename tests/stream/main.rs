@@ -1,4 +1,4 @@
-//! Exact samples and inclusion probabilities of rows that lie elsewhere: maps over batches, and a driver without data.
+//! Exact samples and inclusion probabilities of rows stored elsewhere: maps over batches, and a driver without data.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

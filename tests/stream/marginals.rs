@@ -14,7 +14,7 @@ use partition_dpp::{
 
 use crate::world::{World, named};
 
-/// The largest gap of a probability, in units of the stated error or of 1e-12; and that of ln Z.
+/// Returns the largest gap of a probability, in units of the stated error or of 1e-12, and the gap of ln Z.
 fn gaps(world: &World, found: &Marginals, law: &Law, log_z: f64, items: usize) -> (f64, f64) {
     let expected = oracle::marginals(law, items);
     let read = Marginals::from_bytes(&found.to_bytes()).unwrap();
@@ -40,7 +40,7 @@ fn known_answers() {
         let (partition, oracle) = (Partition::from_labels(&case.labels).unwrap(), case.oracle());
         let mut check = |what: &str, found: Marginals, law: &Law, log_z: f64| {
             let (of_rows, of_z) = gaps(&world, &found, law, log_z, case.items());
-            // Errors are estimates; the oracle has its own.
+            // Errors are estimates, and the oracle has errors, too.
             assert!(of_rows < 10.0 && of_z < 10.0, "{}, {what}: {of_rows} {of_z}", case.name);
             worst = (worst.0.max(of_rows), worst.1.max(of_z));
             error = error.max(found.error());
@@ -111,7 +111,7 @@ fn beyond_enumeration_they_are_those_of_the_models() {
     }
 }
 
-/// Scores that put ln Z far beyond what f64 exponentiates.
+/// Scores that make ln Z far larger than f64 can exponentiate.
 #[test]
 fn weights_beyond_f64() {
     let values = vec![1.0, 0.0, 0.6, 0.8, 0.0, 1.0];
@@ -134,7 +134,7 @@ fn weights_beyond_f64() {
     for shift in [800.0, 5000.0] {
         let far = log_z(&shifted(shift));
         for (law, (near, far)) in near.iter().zip(far).enumerate() {
-            // Two items are chosen, of a DPP as well, whose smaller sets are negligible.
+            // Two items are chosen, also from a DPP, in which smaller sets are negligible.
             let expected = near + 4.0 * (shift - 60.0);
             assert!((far - expected).abs() < 1e-9 * expected, "{law}, {shift}: {far} {expected}");
         }

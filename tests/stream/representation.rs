@@ -1,4 +1,4 @@
-//! Rows of batches that stand for the rest, against those of rows that lie together.
+//! Representation from rows in batches, against rows in one place.
 
 use oracles::{assert_error, enumerable_cases, random::normals};
 use partition_dpp::{
@@ -15,7 +15,7 @@ fn sums(batches: &[Batch]) -> Grams {
     batches.iter().map(of_batch).fold(Grams::default(), |sums, own| sums.merge(own).unwrap())
 }
 
-/// The largest gap of an inclusion probability, in units of the stated errors or of 1e-11.
+/// Returns the largest gap of an inclusion probability, in units of the stated errors or of 1e-11.
 fn gap(world: &World, representation: &Representation, quota: &[usize], expected: (&[f64], f64)) -> f64 {
     let engine = Engine::cpu();
     let representation = Representation::from_bytes(&representation.to_bytes()).unwrap();
@@ -51,7 +51,7 @@ fn laws_are_those_of_rows_that_lie_together() {
                 let together = similarity::Representation::new(&given, own, &engine).unwrap();
                 let mapped = together.features(rho, &engine).unwrap();
                 let quota = Quota::new(&partition, case.quota.clone()).unwrap();
-                // The more of ρ, the fewer directions are left.
+                // The larger ρ is, the fewer directions are left.
                 let Ok(dpp) = PartitionDpp::new(&mapped, &partition, &quota) else { continue };
                 let Ok(inference) = dpp.inference(&engine) else { continue };
                 let Ok(expected) = inference.inclusion_probabilities() else { continue };
@@ -74,7 +74,7 @@ fn batch(number: u64, labels: &[&str], values: Vec<f64>) -> Batch {
     Batch::new(number, &features, &Partition::from_labels(labels).unwrap()).unwrap()
 }
 
-/// A map of rows and their scores commute, and labels keep their kinds.
+/// Mapping rows and applying scores commute, and labels keep their kinds.
 #[test]
 fn batches_keep_what_they_are() {
     let engine = Engine::cpu();
@@ -89,7 +89,7 @@ fn batches_keep_what_they_are() {
     let other = Batch::new(3, &weighted, partition).unwrap().with_text_labels(&[true, true]).unwrap();
     assert_eq!(sums(&[scored]), sums(&[other]));
     assert_eq!(representation.batch(&Batch::empty(9), &engine).unwrap().rows(), 0);
-    // A batch whose labels are numbers that read alike is refused beside it.
+    // A batch whose labels are numbers that read alike cannot be merged with it.
     let numbers = batch(4, &["a"], vec![1.0, 2.0, 3.0]).with_text_labels(&[false]).unwrap();
     let numbers = representation.batch(&numbers, &engine).unwrap();
     let merged = sums(&[plain]).merge(sums(&[numbers]));

@@ -1,4 +1,4 @@
-//! Scores, unit rows, and rows of every type, where a batch sees only its own.
+//! Scores, unit rows, and rows of every type, with batches that see only their own rows.
 
 use oracles::{
     assert_error,
@@ -20,12 +20,12 @@ const LABELS: [usize; ITEMS] = [0, 1, 0, 1, 0, 1, 0, 1, 0];
 const DRAWS: usize = 20_000;
 
 fn rows() -> Vec<Vec<f64>> {
-    // Exact in f16.
+    // The values are exact in f16.
     let rounded = |x: &f64| (x * 16.0).round() / 16.0;
     normals(ITEMS * DIMS, 21).chunks(DIMS).map(|row| row.iter().map(rounded).collect()).collect()
 }
 
-/// Batches of three items: their features as `make` has it.
+/// Makes batches of three items, with features from `make`.
 fn batches(make: impl Fn(usize, &[f64]) -> Result<Features>) -> Batches {
     let batch = |number: usize| {
         let features = make(number, &rows()[3 * number..3 * number + 3].concat()).unwrap();
@@ -53,7 +53,7 @@ fn p_value(batches: &Batches, plan: &Plan, law: &Law) -> f64 {
     stats::chi_square_p(sets(&draws).iter().map(|set| &set[..]), law)
 }
 
-/// The plans of several laws, and the laws for items of these rows.
+/// Returns the plans of several laws, and the laws for items with these rows.
 fn laws(batches: &Batches, rows: &[Vec<f64>]) -> Vec<(&'static str, Plan, Law)> {
     let oracle = Determinants::of_features(rows.to_vec());
     let within = |set: &[usize]| {
@@ -116,7 +116,7 @@ fn unit_rows_and_scores() {
     check("scores", &batches(of_scores), &scored);
 }
 
-/// ln q of ±1000 and more: under exact counts a factor of a part changes nothing, and rows that are far too light are never
+/// ln q of ±1000 and more: under exact counts, a factor of a part changes nothing, and far too light rows are never
 /// chosen.
 #[test]
 fn weights_beyond_f64() {
@@ -130,13 +130,13 @@ fn weights_beyond_f64() {
     let (law, _) = Determinants::of_features(rows()).partition_dpp(&LABELS, &[1, 2]);
     let p = p_value(&own, &own.plan(counts).unwrap(), &law);
     assert!(p > stats::ALPHA, "{p:e}");
-    // Under ranges the heavy part has as many items as it may, the light one as few.
+    // Under ranges, the heavy part has as many items as allowed, and the light part as few as allowed.
     let ranges = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota([("0", 0..=2), ("1", 1..=3)])?);
     let (law, _) = Determinants::of_features(rows()).partition_dpp(&LABELS, &[2, 1]);
     let p = p_value(&own, &own.plan(ranges).unwrap(), &law);
     assert!(p > stats::ALPHA, "{p:e}");
 
-    // Batches 2000 apart merge; those of the light one are out, unless they are needed.
+    // Batches 2000 apart merge; items of the light one are not chosen unless they are needed.
     let by_batch = |number: usize, values: &[f64]| {
         Features::from_rows(3, DIMS, values.to_vec())?.with_log_quality(&[[900.0, 901.0, -1000.0][number]; 3])
     };
@@ -159,7 +159,7 @@ fn weights_beyond_f64() {
     assert_error!(batches(lone).plan(needed), Error::Weights(WeightProblem::Spread), ["decades"]);
 }
 
-/// Orders whose products with ln 2 are exact, and no others.
+/// Only exponents whose products with ln 2 are exact are accepted.
 #[test]
 fn weights_beyond_exact_powers() {
     let of = |log: f64| {

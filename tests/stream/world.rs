@@ -34,7 +34,7 @@ impl World {
         Self::of_rows(&rows, &case.labels, shards)
     }
 
-    /// A plan, after a second pass if that is worth its while.
+    /// Returns a plan, after a second pass if that is worth it.
     pub fn plan(&self, make: impl Fn(&Grams) -> Result<Plan>) -> Plan {
         self.batches.plan(make).unwrap()
     }
@@ -48,7 +48,7 @@ impl World {
         sampler.draw_many(count, &mut self.batches.trials(plan).unwrap()).unwrap()
     }
 
-    /// The items of every draw.
+    /// Returns the items of every draw.
     pub fn sets(&self, draws: &[Draw]) -> Vec<Vec<usize>> {
         draws.iter().map(|draw| self.set(draw)).collect()
     }
@@ -61,7 +61,7 @@ impl World {
     }
 }
 
-/// A quota by names, of counts or ranges in the order of labels.
+/// Returns a quota by names, with counts or ranges in the order of labels.
 pub fn named<C: Copy>(counts: &[C]) -> Vec<(String, C)> {
     counts.iter().enumerate().map(|(label, &count)| (label.to_string(), count)).collect()
 }

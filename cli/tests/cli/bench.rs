@@ -1,9 +1,9 @@
-//! `pdpp bench`: every time of a device stands beside a checked answer.
+//! `pdpp bench`: every time of a device comes with a checked answer.
 
 use crate::support::Folder;
 
 const SIZES: &str = "bench --items 300,600 --dims 8 --k 4 --repeat 2 --quiet";
-/// Tasks of a size.
+/// The number of tasks per size.
 const TASKS: usize = 10;
 
 #[test]
@@ -60,7 +60,7 @@ fn a_device_is_timed_where_it_is_right() {
             header.ends_with(",device_seconds") && (time.is_empty() || time.parse::<f64>().unwrap() > 0.0),
             "{csv}"
         );
-        // Single precision is too little for some laws, of which it says so.
+        // Single precision is not accurate enough for some laws, and the answer says so.
         let refused = csv.matches(",interpolation,gpu f32,").count();
         let right = csv.matches(",true,").count();
         assert!((2 * 2 * TASKS - refused..=2 * 2 * TASKS).contains(&right), "{csv}");

@@ -1,4 +1,4 @@
-//! What would take too long: it is refused at once, or ends when its time is over, and says so.
+//! Work that would take too long is refused at once or ends at its time limit, and the command says so.
 
 use std::process::Output;
 
@@ -8,14 +8,14 @@ use super::support::{DEAD_LINE, Folder, seconds};
 
 const SIXES: &str = "sample --dataset digits --quota 6,6,6,6,6,6,6,6,6,6 --engine cpu";
 
-/// What a command leaves that must end by itself: its status, and both outputs.
+/// Returns the status and both outputs of a command that must end by itself.
 fn ended(folder: &Folder, arguments: &str) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = folder.pdpp(arguments).timeout(DEAD_LINE).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (status.code(), text(stdout), text(stderr))
 }
 
-/// The one line of a command that is refused for its budget, with nothing on standard output.
+/// Returns the single line of a command that is refused for its budget, with nothing on standard output.
 fn refused(folder: &Folder, arguments: &str) -> String {
     let (status, stdout, stderr) = ended(folder, arguments);
     assert_eq!((status, &stdout[..]), (Some(4), ""), "{arguments}: {stderr}");
@@ -30,7 +30,7 @@ fn hopeless_quotas_are_refused_with_a_forecast() {
     for part in ["4.50e6 proposals", "about 4", "the budget of 300 s", "--budget ", "--method mcmc"] {
         assert!(line.contains(part), "'{part}' in {line}");
     }
-    // Many samples of little each: fewer would do.
+    // Many small samples: fewer would do.
     let many =
         "sample --dataset digits --quota 2,2,2,2,2,2,2,2,2,2 --samples 1000000 --engine cpu --threads 1";
     let line = refused(&folder, many);
@@ -63,7 +63,7 @@ fn samples_drawn_in_time_are_printed() {
     let before = folder.files();
     let law = "sample --dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --samples 5000000 --engine cpu --json";
     for method in ["rejection", "mcmc --burn-in 1"] {
-        // A limit that passes before the first draw leaves an error alone.
+        // A limit that passes before the first draw leaves only an error.
         let in_time = seconds().find_map(|limit| {
             let command = format!("{law} --method {method} --time-limit {limit}");
             let (status, stdout, stderr) = ended(&folder, &command);
@@ -91,7 +91,7 @@ fn time_limits_end_what_has_no_answer() {
     }
     folder.refuses(&format!("{SIXES} --time-limit soon"), 2, &["--time-limit", "'soon'", "seconds"]);
     folder.refuses(&format!("{SIXES} --budget -1"), 2, &["--budget", "'-1'", "seconds"]);
-    // Time enough changes nothing.
+    // A generous limit changes nothing.
     let input = "--features features.csv --labels labels.csv --quota 1,1,1";
     let infer = |more: &str| folder.json(&format!("infer {input} {more}"))["marginals"].clone();
     assert_eq!(infer("--time-limit 3600"), infer(""));
@@ -99,7 +99,7 @@ fn time_limits_end_what_has_no_answer() {
     assert_eq!(sample("--time-limit 1e18 --samples 20"), sample("--samples 20"));
 }
 
-/// Beside the row of 1e73 the others are rounding to f64, and no set of three was ever proposed.
+/// Next to the row of 1e73, the others are lost to rounding in f64, and no set of three was ever proposed.
 #[test]
 fn ranges_beyond_the_digits_of_one_scale_are_answered() {
     let folder = Folder::new();
@@ -119,7 +119,7 @@ fn ranges_beyond_the_digits_of_one_scale_are_answered() {
     let marginals: Vec<f64> = serde_json::from_value(marginals).unwrap();
     for (item, probability) in marginals.iter().enumerate() {
         let share = samples.iter().filter(|set| set.contains(&item)).count() as f64 / 200.0;
-        // Five standard deviations at most.
+        // At most five standard deviations.
         assert!((share - probability).abs() < 0.18, "{item}: {share} {probability}");
     }
 }

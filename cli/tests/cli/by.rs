@@ -14,7 +14,7 @@ const USERS: usize = 7;
 const ITEMS: usize = 24;
 const DIMS: usize = 5;
 
-/// Items of several users in turns: user 30 comes first, then 10 and the others. User 4 has no tone c.
+/// Interleaved items of several users: user 30 comes first, then 10 and the others. User 4 has no tone c.
 struct Feed {
     rows: Vec<Vec<f32>>,
     users: Vec<i64>,
@@ -34,7 +34,7 @@ impl Feed {
         Self { rows, users, tones, scores }
     }
 
-    /// In `all.parquet`, and in `all.csv` and `table.csv`.
+    /// Writes `all.parquet`, `all.csv` and `table.csv`.
     fn write(&self, folder: &Folder) {
         write(
             folder,
@@ -78,7 +78,7 @@ impl Feed {
 const PARQUET: &str = "--features all.parquet --label-column tone --by user";
 const CSV: &str = "--features all.csv --labels all-table.csv --label-column tone --by user";
 
-/// Every value has the set of its items alone.
+/// Every value has the set of its own items.
 #[test]
 fn sets_are_those_of_the_items_alone() {
     let (folder, feed) = (Folder::new(), Feed::new());
@@ -149,7 +149,7 @@ fn parquet_answers_as_csv_does() {
     }
 }
 
-/// By proposals and by a sampler of every value.
+/// By proposals, and by one sampler per value.
 #[test]
 fn samples_are_of_their_value() {
     let (folder, feed) = (Folder::new(), Feed::new());
@@ -178,7 +178,7 @@ fn samples_are_of_their_value() {
             assert!(samples.iter().flatten().all(|item| own.contains(item)), "{way}");
             assert!(samples.iter().any(|sample| *sample != samples[0]), "{way}");
         }
-        // Fewer are the first of more, for any number of threads.
+        // Fewer samples are the first of more, for any number of threads.
         let fewer = folder.sample(&format!("{PARQUET} {way} --samples 3 --seed 5 --threads 1"));
         for at in 0..USERS {
             assert_eq!(fewer["samples"][at], json!(answer["samples"][at].as_array().unwrap()[..3]), "{way}");
@@ -236,7 +236,7 @@ fn tables_name_the_values_without_an_answer() {
     assert!(text.contains("… and 5 more") && !text.contains("problems"), "{text}");
 }
 
-/// On a GPU the sets are those of the CPU; other solvers and any sizes have none there.
+/// On a GPU, the sets are the same as on the CPU. Other solvers and open sizes are not available there.
 #[test]
 fn greedy_sets_on_a_gpu() {
     let folder = Folder::new();
@@ -293,7 +293,7 @@ fn what_many_problems_do_not_have() {
     folder.refuses(&format!("sample {PARQUET} --k 4 --memory 1KB"), 4, &["memory"]);
 }
 
-/// Ids that several values have mean all their items.
+/// An id found in several groups selects all its items.
 #[test]
 fn ids_may_be_shared_by_values() {
     let folder = Folder::new();
@@ -311,7 +311,7 @@ fn ids_may_be_shared_by_values() {
     folder.refuses(&format!("map {columns} --by user --k 2 --exclude-ids z"), 2, &refused);
 }
 
-/// Errors name items of the whole input, whoever solves.
+/// Errors name items of the whole input, for every solver.
 #[test]
 fn items_at_fault_are_named_as_in_the_input() {
     let folder = Folder::new();
@@ -327,7 +327,7 @@ fn items_at_fault_are_named_as_in_the_input() {
     }
 }
 
-/// A user with enough items, but for the maximum of a tone.
+/// A user with enough items, except that a tone has a maximum.
 #[test]
 fn maxima_that_bind_are_named() {
     let folder = Folder::new();

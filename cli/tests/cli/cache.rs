@@ -14,7 +14,7 @@ fn answer(folder: &Folder, arguments: &str) -> serde_json::Value {
     answer
 }
 
-/// The same of a command that says on standard error that the cache is made again.
+/// Returns the answer of a command that reports on standard error that the cache is made again.
 fn answer_with_note(folder: &Folder, arguments: &str) -> serde_json::Value {
     let output = folder.pdpp(&format!("{arguments} --json")).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -44,7 +44,7 @@ fn features_are_made_once_and_read_again() {
     assert_eq!(folder.files(), files);
     assert_eq!(&made[..6], b"\x93NUMPY");
 
-    // Doubled, with what says so: what is there is read, not made again.
+    // Values are doubled and the description is kept: the existing cache is read, not made again.
     let header = made.len() - 9 * 8 * 4;
     let doubled: Vec<u8> = made[header..]
         .as_chunks()
@@ -138,7 +138,7 @@ fn the_whole_kernel_is_not_kept() {
     assert!(!folder.path("rbf.npy").exists());
 }
 
-/// As on a disk that is full.
+/// Simulates a full disk.
 #[cfg(unix)]
 #[test]
 fn nothing_is_left_of_a_cache_that_does_not_fit() {

@@ -1,4 +1,4 @@
-//! `pdpp sample --method mcmc`: approximate, and says so wherever it answers.
+//! `pdpp sample --method mcmc` is approximate, and every answer says so.
 
 use std::{collections::BTreeSet, fs};
 
@@ -32,7 +32,7 @@ fn chains_draw_sets_of_the_law_with_their_diagnostics() {
     assert_eq!(json!(proposed + others), answer["proposals"]);
     assert!(others > 0);
     assert_eq!(answer.get("law_error"), Some(&json!(null)));
-    // Exact draws say how far rounding takes them from the law.
+    // Exact draws state how far rounding takes them from the law.
     let exact = folder.sample("--features pairs.csv --labels ab.csv --quota 1,1");
     assert!(exact["exactness"] == json!("exact") && exact.get("mixing").is_none(), "{exact}");
     let law_error = exact["law_error"].as_f64().unwrap();

@@ -40,7 +40,7 @@ fn nothing_left_to_choose_is_no_error() {
         let answer = folder.sample(&format!("{PAIRS} {law} --include 0,2 --samples 3"));
         assert_eq!(sets(&answer), vec![vec![0, 2]; 3], "{law}");
     }
-    // A part asked for whole is settled too.
+    // A part that is needed whole is settled, too.
     let text = folder.text(&format!("sample {PAIRS} --quota a=2"));
     assert!(text.contains("settled") && text.contains("nothing is left to choose"), "{text}");
     assert!(!text.contains("why"), "{text}");

@@ -1,4 +1,4 @@
-//! Part counts against numbers computed by hand.
+//! Part counts against hand-computed numbers.
 
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ fn conditions() {
     let answer = folder.json(&format!("{INPUT} --quota b=2 --exclude 1"));
     assert_close(&json!([answer["quota_prob"]]), &[1.0 / 3.0]);
     check(&answer, &[([0, 2], 1.0 / 3.0), ([1, 1], 2.0 / 3.0)]);
-    // Nothing is left to chance, or the quota to meet.
+    // Nothing is random, or there is no quota to meet.
     let answer = folder.json(&format!("{INPUT} --quota 1,1 --include 0,1"));
     assert_eq!(answer["quota_prob"], json!(0.0));
     check(&answer, &[([2, 0], 1.0)]);

@@ -27,7 +27,7 @@ fn partition() -> Partition {
     Partition::of((0..ITEMS).map(|item| item % 3)).unwrap()
 }
 
-/// With `rows.csv`, `parts.csv` and `scores.csv`.
+/// Makes a folder with `rows.csv`, `parts.csv` and `scores.csv`.
 fn folder() -> Folder {
     let (folder, features) = (Folder::new(), features());
     let row = |item| features.row(item).iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n";
@@ -39,7 +39,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Options, and what they mean: the kernel, the sets, what items cover, and the diversity beside scores.
+/// Options and their meaning: the kernel, the sets, the coverage, and the diversity if there are scores.
 type Case<'a> = (&'a str, &'a dyn KernelFunction, &'a Sets, Coverage, Option<f64>);
 
 fn solve(kernel: &dyn KernelFunction, sets: &Sets, coverage: Coverage, scores: Option<f64>) -> Solution {
@@ -103,7 +103,7 @@ fn every_value_has_its_own_cover() {
     for (value, others) in [(0, 15), (1, 0)] {
         let own: Vec<u64> = serde_json::from_value(found["sets"][value].clone()).unwrap();
         assert!(own.iter().all(|&item| item / 15 == value as u64) && own.len() == 3);
-        // Excluded items need to be covered, too, so that the set of all may be another.
+        // Excluded items must be covered, too, so the best set may change.
         let whole =
             folder.json(&format!("map {INPUT} --label-column part {law} --exclude {}", excluded(others)));
         assert!(found["covers"][value]["coverage"].as_f64() < whole["coverage"].as_f64());
@@ -126,7 +126,7 @@ fn candidates_are_drawn_from_every_part() {
     assert_eq!((&enough["set"], &enough["guarantee"]), (&all["set"], &all["guarantee"]));
     let open = format!("map {INPUT} --label-column part --similarity cosine --quota 1..,1..,1.. {COVERAGE}");
     assert_eq!(folder.json(&format!("{open} --candidates 2"))["set"].as_array().unwrap().len(), 6);
-    // As many as are chosen, and the included ones.
+    // The chosen number of items, plus the included ones.
     let only = folder.json(&format!("map {INPUT} {law} --candidates 1 --include 3"));
     let chosen: Vec<u64> = serde_json::from_value(only["set"].clone()).unwrap();
     assert!(chosen.contains(&3) && chosen.len() == 6);
@@ -174,7 +174,7 @@ fn what_is_of_determinants_is_refused() {
         2,
         &["needs --labels"],
     );
-    // Dependent items may be included, and rows of two numbers allow no determinant of five.
+    // Dependent items may be included, although rows of two numbers allow no determinant of five items.
     let found = folder.json(&format!("map {INPUT} --label-column part --k 5 {COVERAGE} --include 0,1,3"));
     assert!(found["log_det"].is_null() && found["set"].as_array().unwrap().len() == 5);
     folder.refuses(&format!("map {INPUT} --label-column part --k 3 --include 0,1,3"), 2, &["rank"]);

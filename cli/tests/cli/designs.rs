@@ -1,4 +1,4 @@
-//! `pdpp map --design`, and exact searches that begin at a set and go on from a file.
+//! `pdpp map --design`, and exact searches that start at a set and resume from a file.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn quadratic() -> Folder {
 fn the_best_design_of_a_quadratic_model() {
     let folder = quadratic();
     let answer = folder.json("map --features quadratic.csv --k 14 --design --solver exact");
-    // Two thirds of the corners and centres: as enumeration of other programs finds.
+    // Two thirds of the corners and centres, as found by enumeration with other programs.
     assert!((number(&answer, "log_det") - 18.691_257_349).abs() < 1e-8, "{answer}");
     assert_eq!(answer["termination"], json!("optimal"));
     let (distinct, repeated) = (number(&answer, "efficiency"), number(&answer, "efficiency_repeated"));
@@ -45,7 +45,7 @@ fn the_best_design_of_a_quadratic_model() {
     ] {
         assert!(text.contains(part), "{text}");
     }
-    // Local search finds it, too, and says how efficient it is.
+    // Local search finds it, too, and states its efficiency.
     let found = folder.json("map --features quadratic.csv --k 14 --design");
     assert!((number(&found, "log_det") - number(&answer, "log_det")).abs() < 1e-9, "{found}");
     assert!((number(&found, "efficiency") - distinct).abs() < 1e-5, "{found}");

@@ -1,4 +1,4 @@
-//! `pdpp devices`, and the other commands on what it lists.
+//! `pdpp devices`, and the other commands on the devices that it lists.
 
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
@@ -10,7 +10,7 @@ use crate::support::Folder;
 const MAP: &str =
     "map --dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --solver local-search --time-limit 0 --json";
 
-/// The adapters of this machine; says so where there are none, which `PDPP_REQUIRE_GPU` forbids.
+/// Returns the adapters of this machine. Prints a note if there are none, which `PDPP_REQUIRE_GPU` forbids.
 pub(crate) fn adapters() -> Vec<Value> {
     let output = Folder::new().pdpp_with_adapters("devices --json").output().unwrap();
     assert_eq!(output.status.code(), Some(0));
@@ -30,7 +30,7 @@ fn a_machine_without_adapters_says_so() {
     assert!(text.contains("no graphics adapter") && text.contains("the CPU"), "{text}");
 }
 
-/// Without a folder for sockets, looking for a compositor is no error.
+/// Without a folder for sockets, the search for a compositor is not an error.
 #[test]
 fn adapters_are_listed_in_silence() {
     let folder = Folder::new();

@@ -44,7 +44,7 @@ fn arguments() {
 fn missing_devices_have_their_own_status() {
     let folder = Folder::new();
     folder.refuses("sample --features features.csv --engine gpu", 3, &["graphics adapter"]);
-    // Input is looked at first.
+    // Input is checked first.
     folder.refuses("sample --features gone.csv --engine gpu", 2, &["gone.csv"]);
 }
 

@@ -25,7 +25,7 @@ fn plain_draws() {
     let (log_z, error) = (number(&answer, "log_z"), number(&answer, "log_z_se"));
     assert!((log_z - 2.25_f64.ln()).abs() < 5.0 * error, "{answer}");
     assert!(number(&answer, "effective_share") > 0.5 && number(&answer, "pareto_k") < 0.7, "{answer}");
-    // The same seed, the same subsets.
+    // The same seed gives the same subsets.
     assert_eq!(answer["samples"], folder.sample(&format!("{INPUT} --samples 200"))["samples"]);
     let text = folder.text(&format!("sample {INPUT} --samples 3"));
     for part in ["method    estimated on cpu", "exactness estimated; law error", "weights   effective share"]
@@ -85,7 +85,8 @@ fn probabilities() {
 #[test]
 fn time_limits_end_draws_but_not_the_answer() {
     let folder = Folder::new();
-    // A limit that passes before the set-up ends leaves an error; the first of these that leaves time for draws ends them.
+    // A limit that passes before the set-up ends leaves an error. The first limit that leaves time for draws ends
+    // them.
     let answer = seconds().find_map(|limit| {
         let command = format!("infer {DIGITS} --standard-error 1e-9 --time-limit {limit} --json");
         let output = folder.pdpp(&command).timeout(DEAD_LINE).output().unwrap();
@@ -128,7 +129,7 @@ fn what_does_not_fit_is_refused() {
     folder.refuses(&format!("infer {input} --quota 1,1 --standard-error 1"), 2, &["--method estimated"]);
 }
 
-/// Edges of a bipartite graph whose weights span many decades, a vertex on the left a part.
+/// Edges of a bipartite graph with weights over many decades; each vertex on the left is a part.
 #[test]
 fn heavy_weights_have_ways_out() {
     let folder = Folder::new();
@@ -148,12 +149,12 @@ fn heavy_weights_have_ways_out() {
     assert!(folder.text(&format!("sample {input} --weighted --samples 2000")).contains("log Z"));
 }
 
-/// Against exact values to four digits, from the determinants at all fifth roots of unity, 5¹⁰ of them, around weights at
-/// which two items of every part are expected; computed once, by other means.
+/// Compares with exact values to four digits, computed once by other means: from the determinants at all 5¹⁰ fifth
+/// roots of unity, around weights at which two items of every part are expected.
 #[test]
 fn four_of_every_digit() {
     const LOG_Z: f64 = 407.4038;
-    // Of every 45th item.
+    // The values of every 45th item.
     const EXACT: [f64; 40] = [
         0.01628, 0.02311, 0.01769, 0.02226, 0.01467, 0.01598, 0.01725, 0.02220, 0.01231, 0.01429, 0.01815,
         0.02282, 0.02175, 0.02463, 0.03299, 0.03547, 0.02247, 0.02664, 0.02167, 0.02484, 0.02627, 0.01649,
@@ -173,7 +174,9 @@ fn four_of_every_digit() {
     assert!(square < 1.8 && off.iter().all(|off| off.abs() < 5.0), "{square}: {off:?}");
 }
 
-/// Ctrl-C ends the draws; what they tell is printed, with the status of an interruption. Fewer than 32 draws tell nothing.
+/// Ctrl-C ends the draws. Their estimates are printed, with the status of an interruption. Fewer than 32 draws give
+/// no
+/// estimate.
 #[cfg(unix)]
 #[test]
 fn interrupted_estimates_are_printed() {

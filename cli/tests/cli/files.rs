@@ -1,4 +1,4 @@
-//! What is written: whole or not at all, through links, into devices and pipes.
+//! Output files are written whole or not at all, through links, and into devices and pipes.
 #![cfg(unix)]
 
 use std::{
@@ -21,14 +21,14 @@ const BENCH: &str = "bench --items 40 --dims 3 --k 2 --quiet";
 const SAMPLE: &str = "sample --features features.csv --k 2";
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// `pdpp`, and where it is to write.
+/// Starts `pdpp` with the destination of its output.
 fn start(folder: &Folder, arguments: &str, stdout: impl Into<Stdio>) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pdpp"));
     command.args(arguments.split(' ')).current_dir(folder.path(".")).env("WGPU_BACKEND", "gl");
     command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// What it leaves, in time.
+/// Returns the output of a command that ends in time.
 fn finish(mut child: Child) -> Output {
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
@@ -45,7 +45,7 @@ fn make_fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// What somebody reads from a pipe, or the first few bytes of it.
+/// Reads from a pipe, or only its first few bytes.
 fn reader(path: &Path, most: u64) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     let path = path.to_owned();
@@ -57,8 +57,9 @@ fn reader(path: &Path, most: u64) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// The same devices as /dev/null and /dev/full, in the folder: the superuser could replace those of the machine. Who
-/// may not make devices may not replace them either, and gets links.
+/// Makes the devices /dev/null and /dev/full in the folder, since the superuser could replace the machine's own ones.
+///
+/// Users who may not make devices may not replace them either, and get links.
 fn devices(folder: &Folder) -> [String; 2] {
     [("null", "3"), ("full", "7")].map(|(name, minor)| {
         let own = folder.path(name);
@@ -131,7 +132,7 @@ fn folders_and_sockets_are_refused_before_the_work() {
     fs::create_dir(folder.path("folder.png")).unwrap();
     let _socket = UnixListener::bind(folder.path("socket.png")).unwrap();
     for (name, kind) in [("folder.png", "folder"), ("socket.png", "socket")] {
-        // Input would be refused, too, but later.
+        // The input would be refused, too, but later.
         let arguments = format!("sample --features gone.csv --k 2 --plot {name}");
         folder.refuses(&arguments, 2, &[name, "the plot cannot be written", kind]);
     }
@@ -148,7 +149,7 @@ fn pipes_are_written_to() {
     assert!(output.status.success() && !output.stdout.is_empty());
     let bytes = read.recv_timeout(DEAD_LINE).unwrap();
     assert!(bytes.starts_with(PNG) && bytes.len() > 1000, "{}", bytes.len());
-    // A reader may have seen enough, of more bytes than a pipe holds.
+    // A reader may stop early, before the end of more bytes than a pipe holds.
     let read = reader(&folder.path("pipe.png"), 8);
     let output = finish(start(&folder, "sample --dataset digits --k 2 --plot pipe.png", Stdio::piped()));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -164,7 +165,7 @@ fn ctrl_c_ends_the_wait_for_a_reader() {
     for command in ["sample --dataset digits --k 2", "map --dataset digits --k 2 --time-limit 0"] {
         let arguments = format!("{command} --plot pipe.png");
         let child = start(&folder, &arguments, Stdio::piped());
-        // The plot is larger than what a pipe holds: it is being written once it has begun, and waits for this reader.
+        // The plot is larger than a pipe: once its writing has begun, it waits for this reader.
         let mut reader = File::open(folder.path("pipe.png")).unwrap();
         reader.read_exact(&mut [0; 8]).unwrap();
         let mut kill = Command::new("kill");
@@ -205,7 +206,7 @@ fn readers_of_standard_output_may_leave() {
     }
 }
 
-/// As on a disk that is full: `ulimit -f` counts blocks of 512 or 1024 bytes.
+/// Simulates a full disk: `ulimit -f` counts blocks of 512 or 1024 bytes.
 #[test]
 fn nothing_is_left_of_what_does_not_fit() {
     let folder = Folder::new();
@@ -228,7 +229,7 @@ fn nothing_is_left_of_what_does_not_fit() {
         assert_eq!(folder.files(), before);
     }
     assert_eq!(fs::read(folder.path("plot.png")).unwrap(), b"old");
-    // Of a report, the first files would fit.
+    // The first files of a report would fit.
     let output = limited("reproduce yale --out report --quiet");
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(fs::read_dir(folder.path("report")).unwrap().count(), 0);
@@ -240,14 +241,14 @@ fn files_that_must_not_be_written_are_not_replaced() {
     folder.write("mine.csv", "mine");
     fs::set_permissions(folder.path("mine.csv"), PermissionsExt::from_mode(0o444)).unwrap();
     if File::options().write(true).open(folder.path("mine.csv")).is_ok() {
-        // Nothing is forbidden to the superuser.
+        // The superuser may write anything.
         return;
     }
     folder.refuses(&format!("{BENCH} --csv mine.csv"), 2, &["mine.csv", "denied"]);
     assert_eq!(fs::read(folder.path("mine.csv")).unwrap(), b"mine");
 }
 
-/// Runs `pdpp` by a shell with a redirection of its standard output.
+/// Runs `pdpp` from a shell that redirects its standard output.
 fn redirected(folder: &Folder, arguments: &str, redirection: &str) -> Output {
     let script = format!("exec \"$0\" {arguments} {redirection}");
     let mut command = Command::new("sh");
@@ -268,13 +269,13 @@ fn a_standard_output_that_takes_nothing_is_told() {
             assert_eq!(stderr.lines().count(), 1, "{arguments} {redirection}: {stderr}");
             assert!(stderr.starts_with("error: standard output: ") && stderr.contains(problem), "{stderr}");
         }
-        // Whoever asks for no answer gets none, however the device is open.
+        // Without a request for an answer there is none, in whatever mode the device is open.
         for redirection in [">/dev/null", "1<>/dev/null"] {
             let output = redirected(&folder, arguments, redirection);
             assert!(output.status.success() && output.stderr.is_empty(), "{arguments} {redirection}");
         }
     }
-    // Nothing is begun without an output.
+    // Nothing is started without an output.
     let output = redirected(&folder, &format!("{SAMPLE} --plot plot.png"), ">&-");
     assert!(!output.status.success() && !folder.path("plot.png").exists());
 }

@@ -70,7 +70,7 @@ fn integer_labels_are_ordered_by_number() {
     let answer = folder.sample("--features features.csv --labels truth.npy --quota 0,1");
     assert_eq!(answer["parts"], json!(["0", "1"]));
     assert!([0, 3, 5, 6, 8].contains(&answer["samples"][0][0].as_u64().unwrap()), "{answer}");
-    // One label that is no integer, and all are text.
+    // A single label that is not an integer makes all labels text.
     folder.write("mixed.csv", "part\n10\n2\nx\n10\n2\nx\n10\n2\nx\n");
     let answer = folder.sample("--features features.csv --labels mixed.csv --quota 1,0,0");
     assert_eq!(answer["parts"], json!(["10", "2", "x"]));

@@ -50,7 +50,7 @@ fn nearly_equal_rows_keep_their_digits() {
     let bound = folder.json(&format!("map {input} --include 0,1 --k 3 --certify"));
     assert_abs_diff_eq!(number(&best["log_det"]), -7.825_550, epsilon = 1e-6);
     assert!(number(&bound["upper_bound"]) >= number(&best["log_det"]));
-    // What map answers, a certificate bounds.
+    // A certificate bounds the answer of map.
     let whole = folder.json(&format!("map {input} --k 4"));
     let bound = folder.json(&format!("map {input} --k 4 --certify"));
     assert!(number(&bound["upper_bound"]) >= number(&whole["log_det"]));

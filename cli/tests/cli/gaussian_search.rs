@@ -1,6 +1,6 @@
-//! Random Gaussian kernels, against exact determinants, and by landmarks against what their features say.
+//! Random Gaussian kernels against exact determinants; with landmarks, against the law of their features.
 //!
-//! `PDPP_SEARCH_CASES=10000` makes it a longer search, `PDPP_SEARCH_SEED` the first of its seeds.
+//! `PDPP_SEARCH_CASES=10000` makes the search longer. `PDPP_SEARCH_SEED` sets its first seed.
 
 use std::{env, fmt::Write, time::Instant};
 
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::support::{DEAD_LINE, Folder};
 
-/// What nobody states: rounding of a few operations on numbers up to 1.
+/// An allowance for errors that are not stated: the rounding of a few operations on numbers up to 1.
 const FLOOR: f64 = 1e-12;
 
 fn variable(name: &str, default: u64) -> u64 {
@@ -37,12 +37,12 @@ fn indices(set: &Value) -> impl Iterator<Item = usize> {
     set.as_array().unwrap().iter().map(|item| usize::try_from(item.as_u64().unwrap()).unwrap())
 }
 
-/// Whether a number is exact up to this error, both infinite included.
+/// Whether a number is exact within this error, or both are infinite.
 fn is_within(got: f64, exact: f64, error: f64) -> bool {
     (got - exact).abs() <= error || got.total_cmp(&exact).is_eq()
 }
 
-/// The law and its conditions, as arguments.
+/// Returns the law and its conditions as arguments.
 fn law(problem: &Problem) -> String {
     let range = |range: &std::ops::RangeInclusive<usize>| format!("{}..{}", range.start(), range.end());
     let mut arguments = match &problem.constraint {
@@ -65,7 +65,7 @@ fn law(problem: &Problem) -> String {
     arguments
 }
 
-/// The problem whose rows are the features by landmarks.
+/// Returns the problem whose rows are the features from landmarks.
 fn approximate(points: Problem, landmarks: usize) -> Problem {
     let rows = Features::from_rows(points.items(), points.rows[0].len(), points.rows.concat()).unwrap();
     let rbf =
@@ -74,7 +74,7 @@ fn approximate(points: Problem, landmarks: usize) -> Problem {
     Problem { data: Data::Features, storage: Storage::F32, rows, ..points }
 }
 
-/// A problem written to files, and what it is compared with.
+/// A problem written to files, and its exact answers.
 struct Case {
     problem: Problem,
     folder: Folder,
@@ -107,7 +107,7 @@ impl Case {
         Self { problem, folder, arguments, minors, is_well_conditioned }
     }
 
-    /// The answer of a command, or `None` for a refusal.
+    /// Returns the answer of a command, or `None` if it is refused.
     fn answer(&self, command: &str) -> Result<Option<Value>, String> {
         let command = format!("{command} {} --json", self.arguments);
         let output = self.folder.pdpp(&command).timeout(DEAD_LINE).output().unwrap();
@@ -125,7 +125,7 @@ impl Case {
         Ok(None)
     }
 
-    /// Everything that is wrong.
+    /// Returns everything that is wrong.
     fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for look in [Self::inferred, Self::best, Self::drawn] {
@@ -134,7 +134,7 @@ impl Case {
         faults
     }
 
-    /// ln Z, marginals and the log-probability of every set.
+    /// Checks ln Z, marginals, and the log-probability of every set.
     fn inferred(&self, faults: &mut Vec<String>) -> Result<(), String> {
         if matches!(self.problem.constraint, Constraint::Independent(_)) {
             return Ok(());
@@ -154,9 +154,9 @@ impl Case {
         }
         for set in self.minors.sets() {
             let (at, exact) = (set as usize, law.log_probability(set));
-            // null is probability 0.
+            // null means probability 0.
             let got = answer["log_probs"][at].as_f64().unwrap_or(f64::NEG_INFINITY);
-            // One set whose determinant is rounding alone leaves the largest error unstated.
+            // If the determinant of a set is only rounding error, the largest error is not stated.
             let of_set = of_sets.unwrap_or_else(|| self.rounding_of_det(set));
             if got.is_finite() && exact.is_finite() {
                 compare(format!("ln Pr of {set:b}"), got, exact, of_set);
@@ -167,7 +167,7 @@ impl Case {
         Ok(())
     }
 
-    /// The best set with a certificate, and the set that is proven to be the best.
+    /// Checks the best set with a certificate, and the set that is proven to be the best.
     fn best(&self, faults: &mut Vec<String>) -> Result<(), String> {
         if matches!(self.problem.constraint, Constraint::Independent(_)) {
             return Ok(());
@@ -196,16 +196,16 @@ impl Case {
         Ok(())
     }
 
-    /// What rounding of the entries changes in ln det(K_S), to first order.
+    /// Estimates how much rounding of the entries changes ln det(K_S), to first order.
     fn rounding_of_det(&self, set: Set) -> f64 {
         let beyond = |item: usize| self.minors.log_det(set & !(1 << item)) - self.minors.log_det(set);
         let lost: f64 = items_of(set).into_iter().map(|item| beyond(item).exp()).sum();
         let rounding = 24.0 * f64::EPSILON * self.problem.items() as f64 * lost;
-        // Beyond the first order it may be anything.
+        // Beyond first order, the change may be anything.
         if rounding < 0.5 { rounding } else { f64::INFINITY }
     }
 
-    /// Draws are sets that the law has.
+    /// Checks that the draws are sets of the law.
     fn drawn(&self, faults: &mut Vec<String>) -> Result<(), String> {
         let Some(answer) = self.answer("sample --samples 20")? else { return Ok(()) };
         let samples = answer["samples"].as_array().ok_or("no samples")?;

@@ -1,4 +1,4 @@
-//! Probabilities against numbers computed by hand.
+//! Probabilities against hand-computed numbers.
 
 use approx::assert_abs_diff_eq;
 use serde_json::{Value, json};
@@ -47,8 +47,8 @@ fn a_partition_dpp() {
     assert_close(&possible, &[-2.25_f64.ln(), -2.25_f64.ln()]);
 }
 
-/// Rows that almost agree: of {0,1} the determinant is 2⁻⁵², of {2,3} it is 1, of other pairs about 1. What
-/// is claimed of all sets is what the worst of them needs.
+/// Rows that almost agree: the determinant of {0,1} is 2⁻⁵², of {2,3} it is 1, and of other pairs about 1. The error
+/// stated for all sets is the error of the worst set.
 #[test]
 fn errors_are_those_of_the_worst_entry() {
     let folder = Folder::new();
@@ -66,7 +66,7 @@ fn errors_are_those_of_the_worst_entry() {
     // Z = 3 + 2·2⁻⁵².
     let gap = log_probs[1].as_f64().unwrap() - (2_f64.powi(-52) / (3.0 + 2_f64.powi(-51))).ln();
     assert!(gap.abs() <= hard, "{gap:e} {hard:e}");
-    // Probability zero is exact, and so is nothing.
+    // Probability zero is exact, and so is the empty set.
     assert!(ask("[[0,3],[0]]").0.abs() < 1e-300 && ask("[]").0.abs() < 1e-300);
     let text = folder.text("infer --features close.csv --k 2");
     assert!(text.contains("accuracy  probabilities of items ± ") && !text.contains("of sets"), "{text}");
@@ -172,7 +172,7 @@ fn bad_sets() {
     refuse("[[2, 0, 2]]", &["set 0", "item 2", "twice"]);
     folder.refuses(&format!("{INPUT} --sets gone.json"), 2, &["gone.json"]);
     folder.refuses(&format!("{INPUT} --sets ."), 2, &["."]);
-    // No sets are no error.
+    // An empty list of sets is not an error.
     folder.write("none.json", "[]");
     assert_eq!(folder.json(&format!("{INPUT} --sets none.json"))["log_probs"], json!([]));
 }

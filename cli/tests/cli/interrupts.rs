@@ -1,4 +1,4 @@
-//! Ctrl-C: what was done is printed, nothing is half done, and the status says so.
+//! Ctrl-C: finished work is printed, nothing is left half done, and the status shows the interruption.
 #![cfg(unix)]
 
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn samples_drawn_so_far_are_printed() {
         let count = answer["samples"].as_array().unwrap().len();
         assert!(count > 0);
         assert_eq!(stderr, format!("error: interrupted: {count} of 5000000 samples were drawn\n"));
-        // The plot of the first one is there, whole, and nothing else.
+        // Only the complete plot of the first one exists.
         let plot = std::fs::read_to_string(folder.path("plot.svg")).unwrap();
         assert!(plot.trim_end().ends_with("</svg>"));
         std::fs::remove_file(folder.path("plot.svg")).unwrap();
@@ -31,7 +31,7 @@ fn samples_drawn_so_far_are_printed() {
     }
 }
 
-/// Text shows the first few of them.
+/// Text output shows the first few of them.
 #[test]
 fn the_samples_drawn_so_far_are_counted() {
     let folder = Folder::new();
@@ -56,7 +56,7 @@ fn a_run_that_has_nothing_yet_prints_nothing() {
     assert_eq!(folder.files(), before);
 }
 
-/// One draw of some million proposals, one of a hundred thousand sweeps, a burn-in without end.
+/// One draw of a few million proposals, one of a hundred thousand sweeps, and an endless burn-in.
 #[test]
 fn a_draw_at_work_is_given_up() {
     const SIXES: &str = "sample --dataset digits --quota 6,6,6,6,6,6,6,6,6,6 --engine cpu --json";
@@ -76,7 +76,7 @@ fn a_draw_at_work_is_given_up() {
     }
 }
 
-/// Before they begin.
+/// The length is printed before the burn-in begins.
 #[test]
 fn long_burn_ins_are_foretold() {
     let folder = Folder::new();
@@ -100,12 +100,12 @@ fn counts_print_nothing() {
 #[test]
 fn the_best_set_of_a_kernel_so_far_is_printed() {
     let folder = Folder::new();
-    // Half a second of picks, many of swaps.
+    // Half a second of picks, then many seconds of swaps.
     let value = |at: u32| ((f64::from(at).powi(2) * 0.754_877_666_246_693).fract() * 4096.0).floor() / 64.0;
     let values: Vec<u8> = (0..32_000).flat_map(|at| value(at).to_le_bytes()).collect();
     folder.write("many.npy", npy("<f8", "(8000, 4)", &values));
     let arguments = "map --features many.npy --similarity rbf --bandwidth 8 --k 800 --time-limit 0 --json";
-    // Steps are counted anew once swaps begin.
+    // The step count restarts when swaps begin.
     let swaps = |shown: &str| !numbers(shown, " steps,").is_sorted();
     let output = folder.interrupted(arguments, swaps);
     let stderr = String::from_utf8(output.stderr).unwrap();

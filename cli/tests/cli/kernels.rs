@@ -1,4 +1,4 @@
-//! `pdpp map --similarity rbf` on the kernel itself, against the same kernel given as a matrix.
+//! `pdpp map --similarity rbf` on the kernel itself, compared with the same kernel given as a matrix.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ fn rows() -> Vec<[f64; 2]> {
     (0..ITEMS).map(|i| [spread(i, 0.618_033_988_7), spread(i, 0.754_877_666_2)]).collect()
 }
 
-/// Points of the plane, their Gaussian kernel of bandwidth 0.7, labels in three parts, and scores.
+/// Makes points of the plane, their Gaussian kernel of bandwidth 0.7, labels in three parts, and scores.
 fn planar() -> Folder {
     let folder = Folder::new();
     let (rows, mut kernel) = (rows(), String::new());
@@ -60,12 +60,12 @@ fn sets_are_those_of_the_same_matrix() {
         for solver in ["greedy", "local-search --time-limit 0"] {
             let found = folder.json(&format!("map {RBF} --solver {solver} {law}"));
             let expected = folder.json(&format!("map --kernel kernel.csv --solver {solver} {law}"));
-            // Sets of features of less than full rank, so that other sets are seen.
+            // Features of less than full rank give other sets, which the check notices.
             let other = folder.json(&format!("map {RBF} --landmarks 14 --solver {solver} {law}"));
             assert!(0.0 < number(&found, "kernel_error") && number(&found, "kernel_error") < 1e-14, "{law}");
             assert!(number(&other, "kernel_error") > 1e-4);
             noticed += usize::from(other["set"] != found["set"]);
-            // Local search of a matrix also swaps two items at once.
+            // Local search on a matrix also swaps two items at once.
             if solver == "greedy" {
                 assert_eq!(found["set"], expected["set"], "{law}");
                 assert_eq!(found["termination"], expected["termination"], "{law}");
@@ -79,7 +79,7 @@ fn sets_are_those_of_the_same_matrix() {
                     }
                 }
             }
-            // A kernel of pairs has no rows whose length could be explained.
+            // A kernel of pairs has no rows whose lengths could be explained.
             let keys = |answer: &Value| {
                 let keys = answer.as_object().unwrap().keys().cloned();
                 keys.filter(|key| !key.starts_with("explained")).collect::<Vec<_>>()
@@ -102,7 +102,7 @@ fn solvers_that_need_features_have_them() {
     }
     let sampled = folder.json(&format!("sample {RBF} --k 5"));
     assert!(number(&sampled, "kernel_error") > 0.0);
-    // Scores alone: the kernel plays no part.
+    // Only scores: the kernel plays no role.
     let top = folder.json(&format!("map {RBF} --k 4 --scores points.csv --diversity 0"));
     assert_abs_diff_eq!(number(&top, "score_total"), 48.0, epsilon = 0.0);
 }

@@ -1,4 +1,4 @@
-//! What is drawn, and what is said about it.
+//! Draws under each law, and the statements about them.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn sets(answer: &Value) -> Vec<Vec<usize>> {
 fn a_partition_dpp_meets_its_quota() {
     let folder = Folder::new();
     let answer = folder.sample(&format!("{INPUT} --quota 1,1,1 --samples 50 --seed 7"));
-    // serde_json sorts keys as it reads; their order in the text is checked below.
+    // serde_json sorts keys when it reads; their order in the text is checked below.
     let expected = [
         "acceptance_bound",
         "adapter",
@@ -94,7 +94,7 @@ fn a_plain_dpp_is_any_size() {
 #[test]
 fn independent_k_dpps_meet_the_quota_too() {
     let folder = Folder::new();
-    // Rank 3 allows three items of every part by themselves, though not together.
+    // Rank 3 allows three items from each part separately, though not together.
     let answer = folder.sample(&format!("{INPUT} --quota 2,2,2 --independent --samples 9"));
     assert_eq!((&answer["quota"], &answer["method"]), (&json!([2, 2, 2]), &json!("spectral")));
     for set in sets(&answer) {

@@ -1,4 +1,4 @@
-//! What is too much is refused by arithmetic, before anything is read or drawn.
+//! Requests that are too large are refused by arithmetic, before anything is read or drawn.
 
 use std::fs::{self, File};
 
@@ -20,12 +20,12 @@ fn sizes_that_do_not_fit_are_refused_unread() {
     sparse(&folder, "wide.npy", "<f4", [1000, 1_000_000_000]);
     sparse(&folder, "integers.npy", "<i8", [400_000_000, 2000]);
     sparse(&folder, "oblong.npy", "<f8", [1_000_000, 1_000_001]);
-    // Reading any of it would take hours.
+    // Reading any of these files would take hours.
     for command in
         ["sample --k 2", "sample", "infer --k 2", "counts --k 2 --labels labels.csv", "map --k 2", "map"]
     {
         for name in ["square.npy", "wide.npy", "integers.npy"] {
-            // Rows alone are looked at where they lie.
+            // Only rows can be used in place.
             if (command, name) != ("map --k 2", "square.npy") {
                 folder.refuses(
                     &format!("{command} --features {name}"),
@@ -91,7 +91,7 @@ fn chains() {
     }
     refuse("--burn-in -1", 2, &["-1"]);
     refuse("--burn-in x", 2, &["'x' is not a number of sweeps"]);
-    // Within every limit, but together they are years.
+    // Each number is within its limit, but together they take years.
     refuse("--burn-in 1000000000 --chains 1024", 4, &["--burn-in", "2.0e12 moves", "1e12"]);
     refuse("--thin 1000000000 --samples 1000000", 4, &["--thin", "2.0e15 moves"]);
 }

@@ -1,4 +1,4 @@
-//! `pdpp map`: the most diverse set, and what is known of the optimum.
+//! `pdpp map`: the most diverse set, and bounds on the optimum.
 
 use approx::abs_diff_eq;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ fn fields_are_those_of_the_contract_in_order() {
 
 #[test]
 fn every_solver_finds_the_pair() {
-    // {0,2}, {0,3} and {2,3} have determinant 1, and no set has more.
+    // {0,2}, {0,3} and {2,3} have determinant 1, and no set has a larger one.
     let folder = Folder::with_pairs();
     for solver in ["greedy", "local-search --time-limit 0", "local-search --time-limit 1000", "exact"] {
         for law in ["--k 2", "--quota 1,1"] {
@@ -135,7 +135,7 @@ fn independent_parts_are_searched_one_by_one() {
         assert!(abs_diff_eq!(found["log_det"].as_f64().unwrap(), 2_f64.ln(), epsilon = 1e-12), "{found}");
         assert!(found["gap"].as_f64().unwrap() < 1e-5, "{solver}: {found}");
     }
-    // Three items have no determinant in two dimensions.
+    // Three items have determinant zero in two dimensions.
     folder.write("abb.csv", "part\na\nb\nb\nb\n");
     let input = "--features pairs.csv --labels abb.csv --quota 1,2";
     folder.refuses(&format!("map {input}"), 2, &["k = 3", "rank of the kernel, 2", "--independent"]);

@@ -21,7 +21,7 @@ fn an_empty_set_is_an_answer() {
 #[test]
 fn a_gap_of_rounding_is_none() {
     let folder = Folder::with_pairs();
-    // Only one set to choose.
+    // There is only one set to choose.
     let text = folder.text("map --features pairs.csv --k 2 --exclude 0,1 --solver greedy --certify");
     assert!(text.contains("; within rounding of the optimum\n") && !text.contains("gap"), "{text}");
 }
@@ -29,7 +29,7 @@ fn a_gap_of_rounding_is_none() {
 #[test]
 fn a_set_that_lacks_items_is_no_answer() {
     let folder = Folder::new();
-    // Beside the others the third row vanishes when squared.
+    // Next to the others, the third row vanishes when it is squared.
     folder.write("range.csv", "1e82,0,0\n0,1e82,1e81\n1e-83,1e-83,2e-83\n");
     for rest in ["", "--json", "--certify", "--plot plot.png"] {
         let arguments = format!("map --features range.csv --k 3 --solver greedy {rest}");

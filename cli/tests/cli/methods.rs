@@ -1,4 +1,4 @@
-//! How a Partition-DPP is drawn from, and what is said beforehand.
+//! Methods of drawing from a Partition-DPP, and the plans that announce their cost.
 
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ fn the_plan_as_json() {
     assert!(fields.iter().map(|field| text.find(field).unwrap()).is_sorted(), "{text}");
     let plan: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&plan["method"], &plan["choice"]), (&json!("interpolation"), &json!("requested")));
-    // Three phases of the total, two of the other part, half of them kept; k^k/k! · Πκ!/κ^κ = 2 proposals.
+    // Three phases for the total and two for the other part, half of them kept; k^k/k! · Πκ!/κ^κ = 2 proposals.
     assert_eq!(plan["nodes"], json!(3.0));
     assert_abs_diff_eq!(plan["proposals"].as_f64().unwrap(), 2.0, epsilon = 1e-9);
     assert!(plan["rejection_cost"].as_f64().unwrap() > 0.0);
@@ -104,7 +104,7 @@ fn the_plan_as_json() {
     }
 }
 
-/// Refusals name the ways that are left, with what they take.
+/// Refusals name the remaining methods, with their cost.
 #[test]
 fn refusals_say_what_other_ways_take() {
     let folder = Folder::new();
@@ -168,7 +168,7 @@ fn the_plan_for_people() {
     }
     let text = folder.text(&format!("sample {INPUT} --quota 1,1 --plan --quiet"));
     assert!(text.contains("method") && !text.contains("Partition-DPP"), "{text}");
-    // A plan is refused where a sample would be.
+    // A plan is refused if a sample would be.
     folder.refuses(&format!("sample {INPUT} --quota 2,1 --plan"), 2, &["above the rank", "--independent"]);
 }
 

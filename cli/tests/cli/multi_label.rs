@@ -1,4 +1,4 @@
-//! `--multi-label`: laws over copies, answers about items; against numbers computed by hand.
+//! `--multi-label`: laws over copies and answers about items, against hand-computed numbers.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::support::{Folder, assert_close, npy};
 
-/// Five items with two features. Determinants of pairs: {0,1} 1, {0,2} 1, {0,4} 4, {1,2} 1, {1,4} 0, {2,4} 4; of
-/// single items 1, 1, 2, 5, 4.
+/// Five items with two features. Determinants of pairs: {0,1} 1, {0,2} 1, {0,4} 4, {1,2} 1, {1,4} 0, {2,4} 4. Of
+/// single items: 1, 1, 2, 5, 4.
 const ITEMS: &str = "1,0\n0,1\n1,1\n2,1\n0,2\n";
 /// a: 0, 2, 4; b: 0, 1, 2; c: none.
 const TABLE: &str = "item,b,a,c\n0,1,1,0\n1,1,0,0\n2,1,1,0\n3,0,0,0\n4,0,1,0\n";
@@ -38,7 +38,7 @@ fn probabilities_are_of_items() {
     let log_probs = answer["log_probs"].as_array().unwrap();
     assert_close(&json!(log_probs[..3]), &[1.0, 2.0, 4.0].map(|weight: f64| (weight / 12.0).ln()));
     assert_eq!(log_probs[3..], [json!(null), json!(null), json!(null)]);
-    // Any labels: {0,2} has four ways, {0,4} two.
+    // With any labels, {0,2} has four ways and {0,4} has two.
     folder.write("sets.json", "[[0,2],[0,4],[0]]");
     let answer = folder.json(&format!("infer {INPUT} --k 2 --sets sets.json"));
     assert_abs_diff_eq!(log_z(&answer), 24_f64.ln(), epsilon = 1e-12);
@@ -62,7 +62,7 @@ fn samples_are_of_items() {
     let answer = folder.sample(&format!("{INPUT} --quota a=1,b=1 --samples 1000 --seed 2"));
     assert_eq!((&answer["parts"], &answer["quota"]), (&json!(["a", "b"]), &json!([1, 1])));
     let samples: Vec<[usize; 2]> = serde_json::from_value(answer["samples"].clone()).unwrap();
-    // Every set that is possible, and no other: no item twice, none without a label.
+    // Exactly the possible sets: no item twice, and none without a label.
     let mut found = samples.clone();
     found.sort_unstable();
     found.dedup();
@@ -110,7 +110,7 @@ fn the_most_diverse_set_is_of_items() {
     );
 }
 
-/// Of 24 in all, two copies of part a weigh 9, two of b 3.
+/// Of a total of 24, two copies of part a weigh 9, and two of part b weigh 3.
 #[test]
 fn counts_are_of_labels() {
     let folder = folder();
@@ -163,7 +163,7 @@ fn columns_may_be_chosen() {
     let all = folder.json(&format!("infer {INPUT} --quota 1,1"));
     let both = folder.json(&format!("infer {INPUT} --quota 1,1 --label-column b,a"));
     assert_eq!(all["marginals"], both["marginals"]);
-    // Without a column that counts, and with labels that are numbers.
+    // Without a counted column, and with numeric labels.
     folder.write("table.csv", "10,9\n1,1\n1,0\n1,1\n0,0\n0,1\n");
     let answer = folder.sample(&format!("{INPUT} --quota 9=1,10=1"));
     assert_eq!(answer["parts"], json!(["9", "10"]));
@@ -206,7 +206,7 @@ fn plots_name_items() {
     for command in ["sample", "map"] {
         folder.text(&format!("{command} {INPUT} --quota a=2 --include 4 --exclude 0 --plot plot.svg"));
         let plot = std::fs::read_to_string(folder.path("plot.svg")).unwrap();
-        // Texts by the size of their letters: names of items have one of their own.
+        // Group texts by font size: names of items have their own size.
         let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for text in plot.split("<text ").skip(1) {
             let size = text.split("font-size=\"").nth(1).unwrap().split('"').next().unwrap();

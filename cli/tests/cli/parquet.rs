@@ -1,4 +1,4 @@
-//! .parquet files: embeddings, labels and ids, and what is wrong with them.
+//! .parquet files: embeddings, labels, ids, and errors.
 
 use std::{fs::File, sync::Arc};
 
@@ -248,7 +248,7 @@ fn files_that_are_not_parquet_are_refused() {
     folder.refuses("sample --features gone.parquet --k 1", 2, &["gone.parquet"]);
     std::fs::create_dir(folder.path("folder.parquet")).unwrap();
     folder.refuses("sample --features folder.parquet --k 1", 2, &["folder.parquet", "regular file"]);
-    // Broken pages: whatever byte is changed, there is an answer or one sentence.
+    // Broken pages: for any changed byte, there is an answer or a one-sentence error.
     for at in (4..good.len() - 8).step_by(7) {
         let mut broken = good.clone();
         broken[at] ^= 0x55;

@@ -1,4 +1,4 @@
-//! Labels, scores and ids of .parquet files, whatever type they have.
+//! Labels, scores and ids in .parquet files, of every type.
 
 use std::{fs::File, sync::Arc};
 

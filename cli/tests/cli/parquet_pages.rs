@@ -1,4 +1,4 @@
-//! Pages and row groups of .parquet files, however they are encoded.
+//! Pages and row groups of .parquet files, in every encoding.
 
 use std::{fs::File, sync::Arc};
 
@@ -27,7 +27,7 @@ use super::support::Folder;
 const ROWS: usize = 3000;
 const DIMS: usize = 11;
 
-/// Small integers, which every type holds, many of them more than once.
+/// Small integers, which every type holds, with many repetitions.
 fn numbers() -> Vec<f32> {
     let number = |at: usize| (at.wrapping_mul(2_654_435_761) >> 7) % 401;
     (0..ROWS * DIMS).map(|at| u16::try_from(number(at)).unwrap().into()).map(|x: f32| x - 200.0).collect()
@@ -51,7 +51,7 @@ fn write(folder: &Folder, name: &str, batch: &RecordBatch, properties: WriterPro
     writer.close().unwrap();
 }
 
-/// In pages of about a hundred rows.
+/// Writes pages of about a hundred rows.
 fn pages() -> WriterPropertiesBuilder {
     WriterProperties::builder().set_data_page_row_count_limit(97).set_write_batch_size(60)
 }
@@ -153,7 +153,7 @@ fn many_columns_are_read_in_blocks() {
     assert_eq!(drawn, draws(&folder, "wide.npy"));
 }
 
-/// Lists of three values; `change` makes others of some of them, null of four nulls.
+/// Lists of three values. `change` replaces some of them; null stands for four nulls.
 fn lists(rows: usize, change: impl Fn(usize) -> Option<Vec<Option<f32>>>) -> ArrayRef {
     let mut list = ListBuilder::new(Float32Builder::new());
     for row in 0..rows {
@@ -181,7 +181,7 @@ fn the_first_row_at_fault_is_named_wherever_it_is() {
         ("infinite", vec![one(1), one(2), Some(f32::INFINITY)], "column 2"),
     ] {
         for at in [1, 299, 300, 1234, 2999] {
-            // A later one, too.
+            // Also change a later one.
             let changed = |row: usize| (row == at || row == 2999).then(|| other.clone());
             let batch = RecordBatch::try_from_iter([("v", lists(ROWS, changed))]).unwrap();
             for (kind, properties) in
@@ -241,7 +241,7 @@ fn row_groups_may_be_of_any_size() {
         |file: &str| folder.json(&format!("sample --features {file} --k 2 --samples 9"))["samples"].take();
     assert_eq!(answer("many.parquet"), answer("one.parquet"));
 
-    // Without row groups, and with one that is empty.
+    // Without row groups, and with an empty one.
     let schema = parquet::schema::parser::parse_message_type(
         "message m { optional group v (LIST) { repeated group list { optional float element; } } }",
     );
@@ -270,7 +270,7 @@ fn row_groups_may_be_of_any_size() {
     folder.refuses(refused, 2, &["empty.parquet", "the file has no rows"]);
 }
 
-/// What says where columns are may say anything.
+/// The offsets of columns in a file may be anything.
 #[test]
 fn columns_at_negative_places_are_refused() {
     let folder = Folder::new();
@@ -301,7 +301,7 @@ fn columns_at_negative_places_are_refused() {
     }
 }
 
-/// The header of a page that says it is of another version.
+/// A page header that claims another version.
 #[test]
 fn broken_headers_of_pages_are_told() {
     let folder = Folder::new();
@@ -313,14 +313,14 @@ fn broken_headers_of_pages_are_told() {
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
     let start = usize::try_from(metadata.row_group(1).column(0).data_page_offset()).unwrap();
     let mut bytes = std::fs::read(folder.path("good.parquet")).unwrap();
-    // The field of the type, and its value.
+    // The field of the type and its value.
     assert_eq!(bytes[start..start + 2], [0x15, 6]);
     bytes[start + 1] = 0;
     folder.write("broken.parquet", bytes);
     folder.refuses("sample --features broken.parquet --k 1", 2, &["broken.parquet"]);
 }
 
-/// The reader counts columns without those that hold nothing.
+/// The reader does not count columns that hold nothing.
 #[test]
 fn columns_without_values_are_refused() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Ranges in `--quota`: what is drawn, inferred and counted under them, and what is refused.
+//! Ranges in `--quota`: draws, inference and counts under them, and refusals.
 
 use approx::abs_diff_eq;
 use serde_json::{Value, json};
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use super::support::{Folder, assert_close};
 
 const INPUT: &str = "--features features.csv --labels labels.csv";
-/// Determinants of the empty set and of single items 1, 1, ½, 1, 2; of pairs see [`super::support::PAIRS`].
+/// Determinants: 1 for the empty set; 1, ½, 1, 2 for single items; for pairs see [`super::support::PAIRS`].
 const PAIRS: &str = "--features pairs.csv --labels ab.csv";
 
 fn sets(answer: &Value) -> Vec<Vec<usize>> {
     serde_json::from_value(answer["samples"].clone()).unwrap()
 }
 
-/// Items of every part: labels go round.
+/// Returns the number of items per part; labels are dealt in turn.
 fn counts(set: &[usize]) -> [usize; 3] {
     let mut counts = [0; 3];
     set.iter().for_each(|item| counts[item % 3] += 1);
@@ -41,7 +41,7 @@ fn samples_keep_to_the_ranges() {
     assert!(sets(&fixed).iter().all(|set| set.len() == 2 && counts(set)[1] == 0 && counts(set)[0] >= 1));
 }
 
-/// One range is enough for pairs; numbers that a total agrees with stay numbers.
+/// One range is enough for pairs. Counts that the total agrees with stay counts.
 #[test]
 fn numbers_and_ranges_mix() {
     let folder = Folder::new();
@@ -49,7 +49,7 @@ fn numbers_and_ranges_mix() {
     assert_eq!(mixed["quota"], json!([[1, 1], [0, 1], [1, 1]]));
     let numbers = folder.sample(&format!("{INPUT} --quota 1,1,1 --k 3 --samples 5"));
     assert_eq!(numbers["quota"], json!([1, 1, 1]));
-    // Where every range holds one number the draws are those of the numbers.
+    // If every range holds one number, the draws are the same as for the numbers.
     let exact = folder.sample(&format!("{INPUT} --quota 1..1,1..1,1 --samples 5"));
     assert_eq!((&exact["quota"], &exact["samples"]), (&json!([[1, 1], [1, 1], [1, 1]]), &numbers["samples"]));
 }
@@ -83,10 +83,10 @@ fn probabilities() {
 #[test]
 fn by_chance() {
     let folder = Folder::with_pairs();
-    // Among pairs: {2,3} has 1, one item of each 2¼, of 3½ in all.
+    // Among pairs, {2,3} weighs 1 and one item of each part 2¼, out of a total of 3½.
     let answer = folder.json(&format!("counts {PAIRS} --quota ..1,1.. --k 2"));
     assert_close(&json!([answer["quota_prob"]]), &[3.25 / 3.5]);
-    // Without a size the plain DPP is asked: 1 + 4½ + 3½ over all sets, 4½ − 1½ + 2¼ for one of b.
+    // Without a size, the plain DPP is used: 1 + 4½ + 3½ over all sets, and 4½ − 1½ + 2¼ for one item of b.
     let answer = folder.json(&format!("counts {PAIRS} --quota ..1,1..1"));
     assert_close(&json!([answer["quota_prob"]]), &[5.25 / 9.0]);
     assert_eq!(answer["counts"][0]["count"], json!([0, 0]));
@@ -178,7 +178,7 @@ fn what_is_refused() {
     }
 }
 
-/// Twenty parts of two orthonormal items, one or two of each but 25 in all: no vector of counts is likely.
+/// Twenty parts of two orthonormal items, with one or two from each and 25 in total: no vector of counts is likely.
 #[test]
 fn budgets() {
     let folder = Folder::new();
@@ -188,7 +188,7 @@ fn budgets() {
     folder.refuses(&format!("sample {input}"), 4, &["proposals", "--method rejection"]);
     folder.refuses(&format!("infer {input}"), 4, &["nodes", "--method estimated"]);
     folder.refuses(&format!("counts {input}"), 4, &["nodes", "--method estimated"]);
-    // The same with wider ranges is drawn.
+    // The same with wider ranges can be drawn.
     let quota = ["..2"; 30].join(",");
     let answer =
         folder.sample(&format!("--features cycle.csv --labels parts.csv --quota {quota} --samples 5"));

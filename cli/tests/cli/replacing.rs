@@ -1,4 +1,4 @@
-//! No option replaces a file that is read, by whatever name or link.
+//! No option replaces a file that is read, under any name or link.
 #![cfg(unix)]
 
 use std::{
@@ -9,7 +9,7 @@ use std::{
 
 use super::support::{Folder, LABELS, feature_values, npy};
 
-/// The ways to name a file by a path beside it.
+/// The ways to refer to a file by another path.
 const NAMINGS: [fn(&Path, &Path); 5] = [
     |file, name| symlink(file.file_name().unwrap(), name).unwrap(),
     |file, name| symlink(file, name).unwrap(),
@@ -27,7 +27,7 @@ const NAMINGS: [fn(&Path, &Path); 5] = [
     |file, name| fs::hard_link(file, name).unwrap(),
 ];
 
-/// Every file that the commands of these tests read.
+/// Makes every file that the commands of these tests read.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("f.npy", npy("|u1", "(9, 3)", &feature_values()));
@@ -50,7 +50,7 @@ fn spares(folder: &Folder, arguments: &str, culprits: &[&str]) {
     assert!(files(folder) == before, "{arguments}: a file was changed");
 }
 
-/// Checks a command whose last word is a new name, by which it would replace any of some files.
+/// Checks that a command whose last word is a new name for any of some files spares them.
 fn spares_by_all_names(arguments: &str, inputs: &[&str]) {
     let (command, name) = arguments.rsplit_once(' ').unwrap();
     let option = command.rsplit_once(' ').unwrap().1;
@@ -74,7 +74,7 @@ fn plots_replace_no_input() {
         spares_by_all_names(&format!("{command} --kernel kernel.csv --k 2 --plot p.svg"), &["kernel.csv"]);
     }
     let folder = folder();
-    // These paths are refused as inputs later: their names are those of plots.
+    // These paths are refused as inputs later, since their names are names of plots.
     spares(&folder, "sample --features p.png --k 2 --plot p.png", &["p.png"]);
     fs::copy(folder.path("f.npy"), folder.path("p.png")).unwrap();
     for input in ["p.png", "./p.png"] {
@@ -111,7 +111,7 @@ fn caches_replace_no_input() {
     spares_by_all_names(&format!("{infer} --cache rbf.npy"), &["sets.json"]);
     let folder = folder();
     spares(&folder, &format!("map {RBF} --k 2 --cache f.npy"), &["f.npy", "--cache"]);
-    // The description beside the cache is a file, too, also before there is one.
+    // The description next to the cache is also a file, even before there is a cache.
     fs::copy(folder.path("sets.json"), folder.path("rbf.npy.json")).unwrap();
     let described = infer.replace("sets.json", "rbf.npy.json");
     spares(&folder, &format!("{described} --cache rbf.npy"), &["rbf.npy.json", "--cache"]);

@@ -1,4 +1,4 @@
-//! `--represent`: sets that stand for the rest.
+//! `--represent`: sets that represent the other items.
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{Engine, Features, Partition, Subset, similarity::Representation};
@@ -10,7 +10,7 @@ const ITEMS: usize = 12;
 const DIMS: usize = 3;
 const INPUT: &str = "--features rows.csv --labels parts.csv";
 
-/// Twelve rows without a pattern, in three parts.
+/// Returns twelve rows without a pattern, in three parts.
 fn rows() -> Vec<f64> {
     (0..ITEMS * DIMS).map(|at| 0.4 + (12.9898 * (at + 1) as f64).sin()).collect()
 }
@@ -29,7 +29,7 @@ fn csv(features: &Features) -> String {
     (0..features.items()).map(line).collect()
 }
 
-/// With `rows.csv`, `parts.csv` and `scores.csv`.
+/// Makes a folder with `rows.csv`, `parts.csv` and `scores.csv`.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("rows.csv", csv(&features()));
@@ -40,12 +40,12 @@ fn folder() -> Folder {
     folder
 }
 
-/// Writes rows that are mapped in the library.
+/// Writes rows that the library has mapped.
 fn write_mapped(folder: &Folder, features: &Features, groups: &[usize], rho: f64, excluded: &[usize]) {
     let (partition, engine) = (Partition::from_labels(groups).unwrap(), Engine::cpu());
     let representation = Representation::without(features, &partition, excluded, &engine).unwrap();
     let mapped = representation.features(rho, &engine).unwrap();
-    // Rows of a weight are written with it.
+    // Weighted rows are written with their weight.
     let weighted = (0..mapped.items()).flat_map(|item| {
         let row = features.row(item);
         let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -76,7 +76,7 @@ fn assert_alike(found: &Value, expected: &Value, what: &str) {
     }
 }
 
-/// Every command answers as for rows that were mapped before.
+/// Every command gives the same answers as for rows that were mapped before.
 #[test]
 fn answers_are_those_of_mapped_rows() {
     let folder = folder();
@@ -115,7 +115,7 @@ fn answers_are_those_of_mapped_rows() {
     }
 }
 
-/// A ridge of many items stays apart from the mapped rows.
+/// A ridge for many items is kept separate from the mapped rows.
 #[test]
 fn ridges_of_many_items_come_after_the_map() {
     let folder = Folder::new();
@@ -143,7 +143,7 @@ fn similarities_come_first() {
     let by_hand = folder.json("infer --features mapped.csv --labels parts.csv --quota 1,1,1");
     assert_alike(&found["marginals"], &by_hand["marginals"], "cosine");
     assert_alike(&found["log_z"], &by_hand["log_z"], "cosine");
-    // Features of the Gaussian kernel, though a search could do without them.
+    // Uses features of the Gaussian kernel, though a search could do without them.
     let best = folder.json(&format!("map {INPUT} --similarity rbf --represent parts --quota 1,1,1"));
     assert!(best["explained"].as_f64().unwrap() > 0.3 && best["kernel"] == "exact", "{best}");
 }
@@ -160,7 +160,7 @@ fn excluded_items_are_stood_for_unless_told_otherwise() {
     }
 }
 
-/// Sets of a value of --by stand for the items of that value.
+/// The sets of a value of --by represent the items of that value.
 #[test]
 fn every_value_is_by_itself() {
     let folder = folder();
@@ -185,7 +185,7 @@ fn every_value_is_by_itself() {
     }
 }
 
-/// Of the rows of the similarity, whatever comes after.
+/// The answer refers to the rows of the similarity, before any later step.
 #[test]
 fn answers_say_how_well_sets_stand_for_the_rest() {
     let folder = folder();
@@ -212,7 +212,7 @@ fn answers_say_how_well_sets_stand_for_the_rest() {
     let found = folder.json(&format!("infer {INPUT} --k 2 --sets sets.json"));
     assert_alike(&found["explained"][0], &json!(explained(&json!([0, 1])).total), "infer");
     assert_alike(&found["explained_by_part"][1], &json!(explained(&json!([2, 3, 5])).by_part), "infer");
-    // A kernel of pairs explains what features of the whole kernel do.
+    // A kernel of pairs explains the same as features of the whole kernel.
     let greedy = format!("map {INPUT} --quota 1,1,1 --similarity rbf --solver greedy --include 0,7,8");
     let pairs = folder.json(&format!("{greedy} --explained"));
     let rows = folder.json(&format!("{greedy} --landmarks 12"));
@@ -234,7 +234,7 @@ fn answers_say_how_well_sets_stand_for_the_rest() {
     }
 }
 
-/// The bandwidth is stated, and a third of the median distance unless it is given.
+/// The bandwidth is stated. By default it is a third of the median distance.
 #[test]
 fn bandwidths_and_ridges_are_stated() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! The paper, reproduced: what is written, and that it is right.
+//! The paper, reproduced: the files that are written, and their correctness.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -8,7 +8,7 @@ use super::support::Folder;
 #[cfg(unix)]
 use super::terminal::counted;
 
-/// The data, if they are there.
+/// Returns the folder of a data set, if it exists.
 fn data(set: &str) -> Option<PathBuf> {
     let root = std::env::var_os("PDPP_DATA").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data")),
@@ -17,7 +17,7 @@ fn data(set: &str) -> Option<PathBuf> {
     root.join(set).is_dir().then_some(root)
 }
 
-/// A .csv file: its header, and the values of every row.
+/// Reads a .csv file: its header, and the values of every row.
 fn table(path: &std::path::Path) -> (Vec<String>, Vec<Vec<String>>) {
     let mut reader = csv::Reader::from_path(path).unwrap();
     let header = reader.headers().unwrap().iter().map(String::from).collect();
@@ -29,10 +29,10 @@ fn number(text: &str) -> f64 {
     text.parse().unwrap()
 }
 
-/// Checks that a page needs nothing from anywhere, and has its parts.
+/// Checks that a page is self-contained and has its parts.
 fn check_page(page: &str, parts: &[&str]) {
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"), "{}", &page[..80]);
-    // Names of XML dialects are no addresses.
+    // Names of XML namespaces are not addresses to load.
     let addresses = page.replace("http://www.w3.org/2000/svg", "");
     for outside in ["http:", "https:", "<script", "<link", "url(", "@import", "src=\"/", "src=\"."] {
         assert!(!addresses.contains(outside), "{outside}");
@@ -140,7 +140,7 @@ fn faces_are_counted_as_elsewhere() {
     assert_eq!(header[2], "6-DPP: (2,2,2)");
     assert_eq!(rows.len(), 8);
     for (row, skew) in rows.iter().zip(&skew) {
-        // Within five standard deviations of the exact chance, and always, where it must be.
+        // Within five standard deviations of the exact probability, and exactly 1 where it must be.
         assert!((number(&row[2]) - number(&skew[1])).abs() < 5.0 * (0.25_f64 / 1e4).sqrt(), "{row:?}");
         assert_eq!((number(&row[4]), number(&row[6])), (1.0, 1.0), "{row:?}");
     }
@@ -195,7 +195,7 @@ fn ctrl_c_leaves_nothing_half_done() {
     assert!(output.stdout.is_empty() && fs::read_dir(folder.path("o")).unwrap().next().is_none());
 }
 
-/// det of a small matrix, by elimination.
+/// Returns the determinant of a small matrix, by elimination.
 fn determinant(mut rows: Vec<Vec<f64>>) -> f64 {
     let mut det = 1.0;
     for k in 0..rows.len() {
@@ -217,7 +217,7 @@ fn determinant(mut rows: Vec<Vec<f64>>) -> f64 {
     det
 }
 
-/// Images of Corel16k in the paper's pattern: their dot products, and who has which label.
+/// Reads images of Corel16k in the paper's pattern: their dot products, and the images of each label.
 fn nine_images(data: &std::path::Path) -> (Vec<Vec<f64>>, Vec<Vec<usize>>) {
     let folder = data.join("corel16k");
     let (_, rows) = table(&folder.join("paper_like_9images.csv"));
@@ -237,7 +237,7 @@ fn nine_images(data: &std::path::Path) -> (Vec<Vec<f64>>, Vec<Vec<usize>>) {
     (kernel, labels)
 }
 
-/// All sets of so many of these images, with their probabilities under the k-DPP on them.
+/// Returns all sets of `count` of these images, with their probabilities under the k-DPP on them.
 fn law(kernel: &[Vec<f64>], images: &[usize], count: usize) -> Vec<(u32, f64)> {
     let sets = (0_u32..1 << kernel.len()).filter(|set| {
         set.count_ones() as usize == count
@@ -284,11 +284,11 @@ fn duplicates_are_as_likely_as_enumeration_says() {
         let (exact, seen) = (number(&row[1]), number(&row[2]));
         let deviation = (exact * (1.0 - exact) / 1e4).sqrt();
         assert!((seen - exact).abs() < 5.0 * deviation + 1e-12, "{row:?}");
-        // Never by the others, where there is a set at all.
+        // The other methods never do, if there is a set at all.
         assert!(row[3..].iter().all(|share| share.is_empty() || number(share) == 0.0), "{row:?}");
     }
     assert!(rows.iter().any(|row| !row[4].is_empty()));
-    // The same seed, the same tables.
+    // The same seed gives the same tables.
     for file in ["corel-duplicates.csv", "corel16k-sky-sun-tree.csv"] {
         let read = |out: &str| fs::read(folder.path(out).join(file)).unwrap();
         assert!(read("one") == read("again"), "{file}");

@@ -1,4 +1,4 @@
-//! A ridge: sets of any size, of few items and of many.
+//! A ridge: sets of any size, for few items and for many.
 
 use approx::assert_abs_diff_eq;
 use serde_json::Value;
@@ -30,12 +30,12 @@ fn few_items_have_the_ridge_as_features() {
     let best = folder.json(&format!("map {law} --solver exact"));
     assert_eq!(best["set"].as_array().unwrap().len(), 7);
     assert!(best["gap"].as_f64().unwrap() < 1e-6);
-    // A larger ridge makes all sets of a size more alike.
+    // A larger ridge makes all sets of a size more similar in probability.
     let all = folder.json(&format!("infer {input} --ridge 1e9 --k 3"));
     numbers(&all, "marginals").into_iter().for_each(|p| assert_abs_diff_eq!(p, 1.0 / 3.0, epsilon = 1e-6));
 }
 
-/// What a message advises is not in use already, and works.
+/// The advice in a message is not already in use, and it works.
 #[test]
 fn ways_beyond_the_rank() {
     let folder = Folder::new();
@@ -85,7 +85,7 @@ fn ways_beyond_the_rank() {
     }
 }
 
-/// Both ways, on either side of the number of items from which on laws are mixtures.
+/// Checks both representations, on either side of the number of items at which laws become mixtures.
 #[test]
 fn many_items_are_mixtures_of_the_same_law() {
     let folder = Folder::new();
@@ -103,7 +103,7 @@ fn many_items_are_mixtures_of_the_same_law() {
             let scores = if scored { format!("--scores {name}-scores.csv") } else { String::new() };
             folder.json(&format!("infer --features {name}.csv {scores} --ridge 0.2 --k 5 {rest}"))
         };
-        // Without the last item both are the same law.
+        // Without the last item, both are the same law.
         let (few, many) = (of("few", ""), of("many", "--exclude 1000"));
         assert_abs_diff_eq!(few["log_z"].as_f64().unwrap(), many["log_z"].as_f64().unwrap(), epsilon = 1e-9);
         let (few, many) = (numbers(&few, "marginals"), numbers(&many, "marginals"));
@@ -111,7 +111,7 @@ fn many_items_are_mixtures_of_the_same_law() {
     }
 }
 
-/// By features with the ridge, and by pairs of items.
+/// Solves with features that have the ridge, and by pairs of items.
 #[test]
 fn solvers_find_the_same_sets_either_way() {
     let folder = Folder::new();
@@ -158,7 +158,7 @@ fn more_digits_than_pixels() {
     assert_abs_diff_eq!(numbers(&found, "marginals").iter().sum::<f64>(), 70.0, epsilon = 1e-8);
 }
 
-/// Sets of any size, parts by themselves, and quotas by chance, of many items.
+/// Sets of any size, independent parts, and quotas by chance, for many items.
 #[test]
 fn laws_without_a_quota_of_many_items() {
     let folder = Folder::new();
@@ -166,7 +166,7 @@ fn laws_without_a_quota_of_many_items() {
     assert_eq!((&free["method"], &free["proposals"]), (&"spectral".into(), &400.into()));
     let expected: f64 = numbers(&folder.json(&format!("infer {DIGITS}")), "marginals").iter().sum();
     let sizes = free["samples"].as_array().unwrap().iter().map(|set| set.as_array().unwrap().len());
-    // Of 640 or so, with a standard deviation of about 20.
+    // The expectation is about 640, with a standard deviation of about 20.
     assert_abs_diff_eq!(sizes.sum::<usize>() as f64 / 400.0, expected, epsilon = 6.0);
     let ranges = "--quota 3..,..,..,..,..,..,..,..,..,..";
     let wide = folder.json(&format!("sample {DIGITS} {ranges} --samples 20"));

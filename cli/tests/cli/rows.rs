@@ -18,7 +18,7 @@ use super::{
     support::{Folder, npy},
 };
 
-/// The samples that JSON has, item by item: number of the sample, and the item.
+/// Returns the samples of the JSON output item by item: the number of the sample and the item.
 fn chosen(samples: &serde_json::Value) -> Vec<(i64, i64)> {
     let samples: Vec<Vec<i64>> = serde_json::from_value(samples.clone()).unwrap();
     let pairs =
@@ -42,7 +42,7 @@ fn integers(table: &RecordBatch, name: &str) -> Vec<i64> {
     table.column_by_name(name).unwrap().as_primitive::<Int64Type>().values().to_vec()
 }
 
-/// Columns of many types for the items of a range; every third price is missing.
+/// Columns of many types for a range of items; every third price is missing.
 fn shop(range: std::ops::Range<usize>) -> Vec<(&'static str, ArrayRef)> {
     let tone: DictionaryArray<Int32Type> = labels()[range.clone()].iter().copied().collect();
     let whole = |item: usize| i64::try_from(item).unwrap();
@@ -86,7 +86,7 @@ fn rows_of_parquet_files_keep_their_columns() {
         let expected = take(&whole, &at, None).unwrap();
         assert_eq!(found.data_type(), expected.data_type(), "{name}");
         match found.as_any_dictionary_opt() {
-            // Its values may have other numbers.
+            // The values may have other numbers.
             Some(_) => {
                 let words = |array: &ArrayRef| -> Vec<String> {
                     let array = array.as_dictionary::<Int32Type>().downcast_dict::<StringArray>().unwrap();

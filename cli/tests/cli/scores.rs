@@ -1,4 +1,4 @@
-//! Scores beside diversity, and similarities: their objective, their refusals.
+//! Scores with diversity, and similarities: their objective and their refusals.
 
 use approx::assert_abs_diff_eq;
 use serde_json::Value;
@@ -38,7 +38,7 @@ fn the_objective_weighs_scores_against_diversity() {
         let similarity = number(&found, "log_det_similarity");
         let objective = (1.0 - diversity) * total + diversity * similarity;
         assert_abs_diff_eq!(number(&found, "objective"), objective, epsilon = 1e-9);
-        // More diversity, lower scores.
+        // More diversity means lower scores.
         assert!(total <= last, "{total} at {diversity}");
         last = total;
         if diversity <= 0.0 {

@@ -2,7 +2,7 @@
 
 use super::support::{FEATURES, Folder, LABELS, feature_values, npy};
 
-/// Features and labels in two files each, the second from item 4 on.
+/// Makes features and labels in two files each, the second from item 4 on.
 fn folder() -> Folder {
     let folder = Folder::new();
     let rows: Vec<&str> = FEATURES.lines().collect();

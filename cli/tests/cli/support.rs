@@ -1,4 +1,4 @@
-//! A folder of small files, and `pdpp` run in it.
+//! A folder of small files, in which `pdpp` runs.
 
 use std::{
     fs,
@@ -15,18 +15,18 @@ use tempfile::TempDir;
 pub(crate) const FEATURES: &str = "1,0,0\n0,1,0\n0,0,1\n1,1,0\n0,1,1\n1,0,1\n1,1,1\n2,1,0\n0,1,2\n";
 /// Their labels, in three parts.
 pub(crate) const LABELS: &str = "tone\ndark\nlight\nmedium\ndark\nlight\nmedium\ndark\nlight\nmedium\n";
-/// Four items with two features. Determinants: {0,1} ¼, {0,2} 1, {0,3} 1, {1,2} ¼, {1,3} 0, {2,3} 1; of single
-/// items 1, ½, 1, 2.
+/// Four items with two features. Determinants: {0,1} ¼, {0,2} 1, {0,3} 1, {1,2} ¼, {1,3} 0, {2,3} 1. Of single items:
+/// 1, ½, 1, 2.
 pub(crate) const PAIRS: &str = "1,0\n0.5,0.5\n0,1\n1,1\n";
 
-/// When a command that hangs is killed: long after the slowest machine has ended it.
+/// The time after which a hanging command is killed: long after the slowest machine would have finished.
 pub(crate) const DEAD_LINE: Duration = Duration::from_secs(600);
 
-/// A folder that vanishes with the test.
+/// A folder that is deleted after the test.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    /// With `features.csv` and `labels.csv`.
+    /// Makes a folder with `features.csv` and `labels.csv`.
     pub(crate) fn new() -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
         folder.write("features.csv", FEATURES);
@@ -39,8 +39,9 @@ impl Folder {
         fs::write(self.path(name), bytes).unwrap();
     }
 
-    /// Writes `cycle.csv` and `parts.csv`: as many parts of two unit rows, each sharing a row with the part before and
-    /// the part after. Of 2^size choices of one row from every part two have a positive determinant.
+    /// Writes `cycle.csv` and `parts.csv`: `size` parts of two unit rows, each sharing a row with the previous and
+    /// the next
+    /// part. Of the 2^size choices of one row from every part, two have a positive determinant.
     pub(crate) fn write_cycle(&self, size: usize) {
         let unit = |axis: usize| {
             let entries = (0..size).map(|j| u8::from(j == axis % size).to_string());
@@ -52,12 +53,12 @@ impl Folder {
         self.write("parts.csv", format!("part\n{}", labels.collect::<String>()));
     }
 
-    /// Where a file is.
+    /// Returns the path of a file.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// Names of the files there are, sorted.
+    /// Returns the names of all files, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         let names = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
@@ -65,22 +66,22 @@ impl Folder {
         names
     }
 
-    /// `pdpp` with arguments separated by spaces, on a machine that has no graphics adapter.
+    /// Returns `pdpp` with arguments separated by spaces, as on a machine without a graphics adapter.
     pub(crate) fn pdpp(&self, arguments: &str) -> Command {
         let mut command = self.pdpp_with_adapters(arguments);
-        // No driver of this interface is ever looked for.
+        // Drivers of this interface are never looked for.
         command.env("WGPU_BACKEND", "gl");
         command
     }
 
-    /// The same with the adapters that this machine has.
+    /// Returns `pdpp` with the adapters of this machine.
     pub(crate) fn pdpp_with_adapters(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pdpp"));
         command.current_dir(self.0.path()).args(arguments.split_whitespace());
         command
     }
 
-    /// With [`PAIRS`] in `pairs.csv` and their labels in `ab.csv`, besides.
+    /// Makes a folder that also has [`PAIRS`] in `pairs.csv` and their labels in `ab.csv`.
     pub(crate) fn with_pairs() -> Self {
         let folder = Self::new();
         folder.write("pairs.csv", PAIRS);
@@ -88,19 +89,19 @@ impl Folder {
         folder
     }
 
-    /// The JSON that `pdpp sample … --json` prints.
+    /// Returns the JSON that `pdpp sample … --json` prints.
     pub(crate) fn sample(&self, arguments: &str) -> Value {
         self.json(&format!("sample {arguments}"))
     }
 
-    /// The JSON that `pdpp … --json` prints, on one line and with nothing on standard error.
+    /// Returns the JSON that `pdpp … --json` prints on one line, with nothing on standard error.
     pub(crate) fn json(&self, arguments: &str) -> Value {
         let stdout = self.text(&format!("{arguments} --json"));
         assert_eq!(stdout.lines().count(), 1, "{stdout}");
         serde_json::from_str(&stdout).unwrap()
     }
 
-    /// What a command that succeeds prints, with nothing on standard error.
+    /// Returns the output of a command that succeeds, with nothing on standard error.
     pub(crate) fn text(&self, arguments: &str) -> String {
         let output = self.pdpp(arguments).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -108,7 +109,7 @@ impl Folder {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Checks that a command fails as the contract says, its one line naming all the culprits.
+    /// Checks that a command fails according to the contract, with one line that names all the culprits.
     pub(crate) fn refuses(&self, arguments: &str, status: i32, culprits: &[&str]) {
         let before = self.files();
         let output = self.pdpp(arguments).timeout(DEAD_LINE).output().unwrap();
@@ -124,12 +125,12 @@ impl Folder {
     }
 }
 
-/// Time limits, each twice the last one: on any machine one of them is long enough.
+/// Returns time limits that double each time: on any machine, one of them is long enough.
 pub(crate) fn seconds() -> impl Iterator<Item = u64> {
     (0..8).map(|power| 1 << power)
 }
 
-/// A .npy file of a type, a shape and the elements' bytes.
+/// Returns a .npy file from a type, a shape and the bytes of the elements.
 pub(crate) fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     while (10 + header.len() + 1) % 64 != 0 {
@@ -143,7 +144,7 @@ pub(crate) fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The numbers of [`FEATURES`].
+/// Returns the numbers of [`FEATURES`].
 pub(crate) fn feature_values() -> Vec<u8> {
     FEATURES.split([',', '\n']).filter(|cell| !cell.is_empty()).map(|cell| cell.parse().unwrap()).collect()
 }
@@ -153,7 +154,7 @@ pub(crate) fn begins_with(path: &Path, start: &[u8]) -> bool {
     fs::read(path).unwrap().starts_with(start)
 }
 
-/// Checks a list of numbers, to 1e-12.
+/// Checks a list of numbers to within 1e-12.
 pub(crate) fn assert_close(found: &Value, expected: &[f64]) {
     let numbers: Vec<f64> = serde_json::from_value(found.clone()).unwrap();
     assert_eq!(numbers.len(), expected.len(), "{found}");

@@ -1,4 +1,4 @@
-//! `pdpp` with a terminal as its standard error, whose progress bar says when to press Ctrl-C.
+//! `pdpp` with a terminal as its standard error. The progress bar shows when to press Ctrl-C.
 
 use std::{
     fs::File,
@@ -15,7 +15,7 @@ use super::support::{DEAD_LINE, Folder};
 /// Wide enough for every progress bar.
 const SIZE: Winsize = Winsize { ws_row: 50, ws_col: 250, ws_xpixel: 0, ws_ypixel: 0 };
 
-/// The numbers that a progress bar has shown in front of `unit`.
+/// Returns the numbers that a progress bar has shown in front of `unit`.
 pub(crate) fn numbers(shown: &str, unit: &str) -> Vec<u64> {
     let before = |at: usize| {
         let text = &shown[..at];
@@ -30,8 +30,9 @@ pub(crate) fn counted(shown: &str, unit: &str, least: u64) -> bool {
 }
 
 impl Folder {
-    /// What a command leaves that gets a Ctrl-C as soon as its progress bar has shown what is awaited, on a machine that
-    /// has no graphics adapter. Its standard error begins with the message.
+    /// Runs a command and sends Ctrl-C as soon as its progress bar has shown what is awaited, as on a machine without
+    /// a
+    /// graphics adapter. Returns its output; standard error begins with the message.
     pub(crate) fn interrupted(&self, arguments: &str, awaited: impl Fn(&str) -> bool) -> Output {
         let terminal = openpty(&SIZE, None).unwrap();
         let mut command = process::Command::new(env!("CARGO_BIN_EXE_pdpp"));
@@ -39,7 +40,7 @@ impl Folder {
         command.env("WGPU_BACKEND", "gl").env("TERM", "xterm");
         command.stdout(Stdio::piped()).stderr(terminal.slave);
         let child = command.spawn().unwrap();
-        // It holds the other end of the terminal.
+        // The command holds the other end of the terminal.
         drop(command);
         let id = child.id();
         let (done, waiting) = mpsc::channel::<()>();
@@ -70,8 +71,9 @@ fn stdout_of(child: Child) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// All that a terminal shows until nobody writes to it any more; `look` is called after each piece, and is told whether it
-/// has been content before.
+/// Returns everything that a terminal shows until the other end is closed.
+///
+/// `look` is called after each piece, with whether an earlier call has returned true.
 fn shown(mut terminal: File, look: impl Fn(&str, bool) -> bool) -> String {
     let (mut bytes, mut content) = (Vec::new(), false);
     let mut piece = [0; 4096];

@@ -34,7 +34,7 @@ fn check_refusal(out: &str, messages: &str) {
     );
 }
 
-/// Probabilities are probabilities, bounds are bounds.
+/// Checks that probabilities are probabilities and bounds are bounds.
 fn check_numbers(answer: &Value, out: &str) {
     let numbers = |name: &str| -> Vec<f64> {
         let list = answer.get(name).and_then(Value::as_array).into_iter().flatten();
@@ -46,7 +46,7 @@ fn check_numbers(answer: &Value, out: &str) {
         assert!(answer.get(name).is_none_or(Value::is_number), "{name}: {out}");
     }
     if let Some(engine) = answer.get("engine") {
-        // A plan is made before any engine is opened; there is no GPU here.
+        // A plan is made before any engine is opened, and there is no GPU here.
         assert!(engine == "cpu" && answer["adapter"].is_null() && answer["backend"].is_null(), "{out}");
     }
     let number = |name: &str| answer.get(name).and_then(Value::as_f64);

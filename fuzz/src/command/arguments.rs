@@ -1,4 +1,4 @@
-//! Arguments from bytes.
+//! Makes arguments from bytes.
 
 use arbitrary::{Result, Unstructured};
 
@@ -31,7 +31,7 @@ const ODD: [&str; 20] = [
     "=",
 ];
 
-/// Options that more than one command takes, or none.
+/// Options that several commands or none accept.
 const LOOSE: [&str; 16] = [
     "--json",
     "--quiet",
@@ -106,7 +106,7 @@ fn law(case: &mut Case, bytes: &mut Unstructured<'_>, items: usize, parts: &[&st
     Ok(())
 }
 
-/// A quota by position or by name, of numbers and ranges, sometimes with one entry too few or too many.
+/// Makes a quota by position or by name, from numbers and ranges, sometimes with one entry too few or too many.
 fn quota(bytes: &mut Unstructured<'_>, parts: &[&str]) -> Result<String> {
     if bytes.ratio(1, 32)? {
         let text = bytes.bytes(bytes.len().min(12))?;
@@ -169,7 +169,7 @@ fn sample(case: &mut Case, bytes: &mut Unstructured<'_>) -> Result<()> {
     }
     let seed = bytes.arbitrary::<u8>()?.to_string();
     case.push(&["--seed", &seed]);
-    // Without this option the free memory of the system is read.
+    // Without this option, the command reads the free memory of the system.
     let memory =
         *bytes.choose(&["1GB", "1GB", "1GB", "1GB", "1GB", "1kB", "0", "-1", "1", "x", "1EB", ""])?;
     case.push(&["--memory", memory]);

@@ -1,4 +1,4 @@
-//! Files from bytes: a few items, their parts, sets of them.
+//! Makes files from bytes: a few items, their parts, and sets of them.
 
 use arbitrary::{Result, Unstructured};
 
@@ -7,9 +7,9 @@ use crate::values::Values;
 
 /// Cells that are not finite numbers.
 const NO_NUMBERS: [&str; 6] = ["nan", "inf", "-inf", "", "x", "\"1\n\""];
-/// Names of parts, in their order.
+/// Names of parts, in order.
 const NAMES: [&str; 4] = ["a", "b", "c=d", "é"];
-/// The same as numbers.
+/// Names of parts that are numbers, in order.
 const DIGITS: [&str; 4] = ["-1", "0", "2", "10"];
 
 /// Adds features, shards of them, a kernel, or arbitrary bytes; returns the intended number of items.
@@ -31,7 +31,7 @@ pub(super) fn items(case: &mut Case, bytes: &mut Unstructured<'_>) -> Result<usi
             let rows = values.matrix(bytes, items, dims)?;
             let mut kernel = products(&rows);
             if bytes.ratio(1, 8)? {
-                // Possibly not a kernel any more.
+                // The matrix may no longer be a kernel.
                 let (i, j) = (bytes.choose_index(items)?, bytes.choose_index(items)?);
                 kernel[i][j] = values.next(bytes)?;
             }
@@ -57,7 +57,7 @@ pub(super) fn items(case: &mut Case, bytes: &mut Unstructured<'_>) -> Result<usi
     Ok(items)
 }
 
-/// All inner products.
+/// Returns all inner products.
 fn products(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let product = |a: &Vec<f64>, b: &Vec<f64>| a.iter().zip(b).map(|(x, y)| x * y).sum();
     rows.iter().map(|a| rows.iter().map(|b| product(a, b)).collect()).collect()
@@ -105,7 +105,7 @@ fn npy(bytes: &mut Unstructured<'_>, rows: &[Vec<f64>]) -> Result<Vec<u8>> {
         "<f8" => file.extend(x.to_le_bytes()),
         ">f8" => file.extend(x.to_be_bytes()),
         "<f4" => file.extend((x as f32).to_le_bytes()),
-        // The upper half of an f32 is a number of another size in f16.
+        // The upper half of an f32, read as f16, is a different number.
         "<f2" => file.extend(&(x as f32).to_le_bytes()[2..]),
         "|b1" => file.push(u8::from(x != 0.0)),
         "<i8" => file.extend((x as i64).to_le_bytes()),

@@ -10,7 +10,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 
 use crate::{common::in_one_thread, files};
 
-/// Arguments, and the files that they name.
+/// Arguments, and the files that they refer to.
 pub struct Case {
     arguments: Vec<String>,
     files: Vec<File>,
@@ -40,7 +40,7 @@ impl Case {
     }
 }
 
-/// The commands to reproduce a finding by hand.
+/// Prints the shell commands that reproduce a finding.
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for File { name, bytes } in &self.files {
@@ -65,7 +65,7 @@ pub fn run(case: &Case) {
     let status = pdpp::run(arguments, &mut out, &mut messages);
     answer::check(status, &text(out), &text(messages));
     for name in ["plot.svg", "plot.png"] {
-        // It exists if the command succeeded.
+        // The file exists only if the command succeeded.
         let _ = fs::remove_file(files::path(name));
     }
 }

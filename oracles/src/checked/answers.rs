@@ -1,4 +1,4 @@
-//! Normalisers, inclusion probabilities, log-probabilities, part counts, and chances of quotas.
+//! Checks of normalisers, inclusion probabilities, log-probabilities, part counts, and probabilities of quotas.
 
 use std::collections::BTreeMap;
 
@@ -42,11 +42,15 @@ pub(super) fn inference(examined: &mut Examined<'_>, model: &Law) {
     }
 }
 
-/// By weighted draws: within standard errors, unless their weights vary too much; the bound within rounding.
+/// Checks ln Z estimated from weighted draws, and its upper bound.
+///
+/// The estimate must be right within standard errors, unless the weights vary too much. The bound must be right
+/// within
+/// rounding.
 fn estimate(examined: &mut Examined<'_>, dpp: &PartitionDpp, exact: f64) {
     const DRAWS: u64 = 512;
     let sampler = dpp.importance_sampler(examined.engine);
-    // Rows over many decades are for exact methods.
+    // Rows that span many decades need exact methods.
     if matches!(sampler, Err(Error::IllConditioned { .. })) {
         return;
     }
@@ -57,14 +61,14 @@ fn estimate(examined: &mut Examined<'_>, dpp: &PartitionDpp, exact: f64) {
     let drawn = sampler.sample_many(DRAWS, 0);
     let WeightStatistics { log_z, effective_share: share, pareto_k, .. } = drawn.statistics();
     if share > 0.1 && pareto_k.is_none_or(|k| k < TRUSTED_PARETO_K) {
-        // And what no draw has met.
+        // The second term accounts for sets that no draw has met.
         let stated = 8.0 * log_z.standard_error + 20.0 / (share * DRAWS as f64);
         let numbers = Numbers { got: log_z.value, exact, stated, floor: log_floor(exact) };
         examined.compare(Kind::Estimates, "estimates", "ln Z", numbers);
     }
 }
 
-/// Of one set: zero is zero.
+/// Checks the log-probability of one set. If it is −∞, found or exact, compares probabilities instead.
 fn log_probability(examined: &mut Examined<'_>, inference: &Inference, set: Set) {
     let Some(law) = examined.law else { return };
     let subset = Subset::new(items_of(set), examined.problem.items()).unwrap();
@@ -85,11 +89,13 @@ fn log_probability(examined: &mut Examined<'_>, inference: &Inference, set: Set)
     examined.compare(Kind::LogProbabilities, "inference", &what, numbers);
 }
 
-/// What rounding changes in ln det(K_S), to first order: some roundings of every row over what it has beyond the others;
-/// for a kernel of its trace, over the same in the kernel, and what keeps it from being positive semidefinite.
+/// Estimates the rounding error of ln det(K_S), to first order.
+///
+/// Let r_i be the residual of row i after projection onto the other rows of S. The error is 24 ε Σ ‖a_i‖ / ‖r_i‖ for
+/// features. For a kernel it is (24 ε tr(K) + d) Σ 1 / ‖r_i‖², where d is `Problem::indefiniteness` of the kernel.
 pub(super) fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
     let minors = examined.minors;
-    // The kernel is rounded without its weights.
+    // The kernel is rounded before its weights are applied.
     let weight = |item: usize| 2.0 * examined.problem.log_weight(item);
     let whole: f64 = match examined.problem.data {
         Data::Features => 0.0,
@@ -111,7 +117,7 @@ pub(super) fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
     if sum.is_nan() { f64::INFINITY } else { sum }
 }
 
-/// Of laws whose part counts are free.
+/// Checks the part counts of laws that do not fix them.
 pub(super) fn part_counts(examined: &mut Examined<'_>, model: &Law, parts: &Parts) {
     let (partition, engine) = (&parts.partition, examined.engine);
     let found = match model {
@@ -126,7 +132,7 @@ pub(super) fn part_counts(examined: &mut Examined<'_>, model: &Law, parts: &Part
     if let Some(found) = examined.answered("part counts", found) {
         table(examined, &found, &exact);
     }
-    // Counts that are likely, and some that are not there.
+    // The counts of an arbitrary set, which may be impossible, and the likeliest counts.
     let likely = exact.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(counts, _)| counts.clone());
     let sets = [Some(examined.seed as Set & ((1 << examined.problem.items()) - 1)), None];
     for set in sets {
@@ -147,7 +153,7 @@ fn table(examined: &mut Examined<'_>, found: &PartCounts, exact: &BTreeMap<Vec<u
     }
 }
 
-/// Of a quota, and of ranges around it.
+/// Checks the probability of a quota, and of ranges around it.
 fn chance(examined: &mut Examined<'_>, model: &Law, parts: &Parts, quota: &Quota) {
     let (partition, engine, labels) = (&parts.partition, examined.engine, &examined.problem.labels);
     let around: Vec<_> = quota.low().iter().map(|&count| count.saturating_sub(1)..=count + 1).collect();
@@ -169,7 +175,7 @@ fn chance(examined: &mut Examined<'_>, model: &Law, parts: &Parts, quota: &Quota
 }
 
 fn one_chance(examined: &mut Examined<'_>, what: &str, found: Result<Estimate<f64>>, exact: f64) {
-    // No set has counts that its size rules out, whether there is a law or not.
+    // Counts that the size rules out have probability zero even if there is no law.
     if examined.law.is_none() && found.as_ref().is_ok_and(|found| found.value == 0.0) {
         return;
     }

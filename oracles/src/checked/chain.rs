@@ -1,4 +1,4 @@
-//! The conditional laws of algorithm 2 against the exact chain rule.
+//! Checks the conditional laws of algorithm 2 against the exact chain rule.
 
 use partition_dpp::{Error, Method, PartitionDpp, sample::Conditionals};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -13,7 +13,7 @@ pub(super) fn conditionals(examined: &mut Examined<'_>, dpp: &PartitionDpp) {
     ] {
         let stated = match dpp.sampler(method, examined.engine) {
             Ok(sampler) => sampler.law_error(),
-            // The sampler's refusal is noted where it is drawn from.
+            // The check of this sampler's draws reports the refusal.
             Err(_) => continue,
         };
         let chain = match dpp.conditionals(method, examined.engine) {
@@ -28,8 +28,10 @@ pub(super) fn conditionals(examined: &mut Examined<'_>, dpp: &PartitionDpp) {
     }
 }
 
-/// Follows picks that alternate between the likely and the unlikely. A conditional law counts as often as its picks are
-/// made: the law of the set is off by at least their probability times the distance.
+/// Follows one path of picks, and checks the conditional law before each of them.
+///
+/// The distance is multiplied by the probability of the path so far: the law of the set is off by at least this
+/// product.
 fn path(examined: &mut Examined<'_>, mut chain: Conditionals, by: &str, stated: f64, rng: &mut StdRng) {
     let Some(law) = examined.law else { return };
     let (settled, mut picked, mut reached) = (examined.problem.settled(), 0, 1.0);
@@ -58,7 +60,7 @@ fn path(examined: &mut Examined<'_>, mut chain: Conditionals, by: &str, stated: 
     }
 }
 
-/// Pr(next = i | picks): every set of those left comes in any order.
+/// Returns Pr(next = i | picks). The remaining items of a set are equally likely to come in any order.
 fn next_pick(examined: &Examined<'_>, before: Set, left: usize) -> Vec<f64> {
     let Some(law) = examined.law else { return Vec::new() };
     let all = law.containing(before);
@@ -68,7 +70,7 @@ fn next_pick(examined: &Examined<'_>, before: Set, left: usize) -> Vec<f64> {
     (0..examined.problem.items()).map(of).collect()
 }
 
-/// Half of the picks by the law, half any that are possible.
+/// Picks an item by the law or uniformly among the possible items, each with probability ½.
 fn choose(exact: &[f64], rng: &mut StdRng) -> Option<usize> {
     let possible: Vec<usize> = (0..exact.len()).filter(|&item| exact[item] > 1e-9).collect();
     let mut left: f64 = rng.random();

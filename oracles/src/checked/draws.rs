@@ -1,4 +1,4 @@
-//! Draws against the law that they are said to come from.
+//! Tests draws against the law that the sampler claims.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, DiscreteCDF, Poisson};
 use super::{Examined, FLOOR, Kind, SLACK};
 use crate::exact::{Law, Set, set_of};
 
-/// Bins of a lower expectation are pooled.
+/// Bins with a lower expectation are pooled.
 const POOLED: f64 = 20.0;
-/// Proposals that a sampler may take for all draws together.
+/// The most proposals that a sampler may take for all draws together.
 const PROPOSALS: f64 = 2e6;
-/// A p-value below this asks for more draws, …
+/// A p-value below this leads to a second test with more draws.
 const SUSPICIOUS: f64 = 1e-4;
-/// … by this factor, …
+/// The factor by which the second test has more draws.
 const MORE: usize = 8;
-/// … which are off the law if their p-value is below this.
+/// The second test fails if its p-value is below this.
 const REJECTED: f64 = 1e-6;
 
 pub fn samplers(examined: &mut Examined<'_>, model: &partition_dpp::Law) {
@@ -27,7 +27,7 @@ pub fn samplers(examined: &mut Examined<'_>, model: &partition_dpp::Law) {
     }
 }
 
-/// The draws of one sampler.
+/// Tests the draws of one sampler.
 pub fn sampler(examined: &mut Examined<'_>, name: &str, made: Result<Sampler>) {
     let Some(sampler) = examined.answered(name, made) else { return };
     let within = (PROPOSALS * sampler.acceptance_bound()) as usize;
@@ -45,11 +45,11 @@ pub fn sampler(examined: &mut Examined<'_>, name: &str, made: Result<Sampler>) {
             examined.report.fault(Kind::Draws, name, &text);
         }
     }
-    // Of the first draws alone: those that were repeated are no longer uniform.
+    // Only the first p-value is uniform, since the second test depends on it.
     examined.report.p_values.extend(p);
 }
 
-/// The p-value of some draws; `None` where there is nothing to test, or the fault is found already.
+/// Returns the p-value of some draws, or `None` if there is nothing to test or a fault was reported.
 fn test(examined: &mut Examined<'_>, name: &str, sampler: &Sampler, draws: usize, seed: u64) -> Option<f64> {
     let law = examined.law?;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -74,8 +74,10 @@ fn test(examined: &mut Examined<'_>, name: &str, sampler: &Sampler, draws: usize
     p
 }
 
-/// The p-value of Pearson's χ² over bins with an expectation that allows it, if there are two; and the probability of
-/// as many draws from sets too rare for that, if the law may be off by so much.
+/// Returns the p-value of Pearson's χ² test and the probability of the rare draws.
+///
+/// The test uses the bins with a large enough expectation, if there are at least two. The second number is the
+/// probability of at least as many draws from rarer sets, if the law may be off by `off`.
 pub fn p_values(counts: &BTreeMap<Set, usize>, law: &Law, draws: usize, off: f64) -> (Option<f64>, f64) {
     let (mut statistic, mut bins) = (0.0, 0);
     let (mut pooled, mut pooled_count, mut seen) = (0.0, 0, 0);
@@ -90,7 +92,7 @@ pub fn p_values(counts: &BTreeMap<Set, usize>, law: &Law, draws: usize, off: f64
             bins += 1;
         }
     }
-    // What the law excludes belongs to the rare ones.
+    // Sets that the law excludes count as rare.
     pooled_count += draws - seen;
     if pooled >= POOLED {
         statistic += (pooled_count as f64 - pooled).powi(2) / pooled;

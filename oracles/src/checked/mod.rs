@@ -1,8 +1,10 @@
-//! Answers of the library against exact laws: what is asked, what is compared, and what counts as wrong.
+//! Compares the library's answers with exact laws.
 //!
-//! A number is right within three times its stated error, and a floor for what nobody states: the rounding of the
-//! exact number itself, and of a few operations on numbers up to 1. A typed error is a refusal, not a fault; that a
-//! set or a law is impossible is a fault where it is not.
+//! A number is right if its error is at most three times the stated error plus a floor. The floor allows for errors
+//! that are not stated: the rounding of the exact number, and of a few operations on numbers up to 1. A typed error
+//! about conditioning, rank or budgets is a refusal, not a fault. Any other error is a fault, and so is an answer if
+//! no
+//! set is possible.
 #![allow(clippy::range_plus_one, reason = "one and some more")]
 #![allow(clippy::neg_cmp_op_on_partial_ord, reason = "what is not a number is not within bounds")]
 #![allow(clippy::assigning_clones, reason = "rows are short")]
@@ -30,31 +32,31 @@ use crate::{
     exact::{Law, Minors, Set},
 };
 
-/// What nobody states: rounding of a few operations on numbers up to 1.
+/// An allowance for errors that are not stated: the rounding of a few operations on numbers up to 1.
 pub const FLOOR: f64 = 1e-12;
-/// Errors may be so many times what is stated.
+/// The factor by which errors may exceed the stated error.
 pub const SLACK: f64 = 3.0;
 
-/// How much of a problem is looked at.
+/// How thoroughly a problem is examined.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Draws of every sampler, 0 for none.
+    /// The number of draws per sampler, 0 for none.
     pub draws: usize,
-    /// At most so many of samplers that go to the engine with every draw.
+    /// The most draws from a sampler that uses the engine for every draw.
     pub draws_by_nodes: usize,
-    /// Paths along which the conditional laws of algorithm 2 are followed.
+    /// The number of paths along which the conditional laws of algorithm 2 are followed.
     pub paths: usize,
-    /// Whether the most probable set is looked for.
+    /// Whether to look for the most probable set.
     pub solvers: bool,
 }
 
-/// A problem, the truth about it, and what was found so far.
+/// A problem, its exact answers, and the findings so far.
 pub struct Examined<'a> {
     pub problem: &'a Problem,
     pub minors: &'a Minors,
-    /// `None` where every set that is allowed has determinant zero.
+    /// `None` if every allowed set has determinant zero.
     pub law: Option<&'a Law>,
-    /// How far a dense kernel is from any law.
+    /// How far a dense kernel is from any law, as measured by [`Minors::indefinite`].
     pub vague: f64,
     pub engine: &'a Engine,
     pub effort: Effort,
@@ -67,12 +69,12 @@ impl Examined<'_> {
         self.problem.allows(set)
     }
 
-    /// What an answer may be off by.
+    /// Returns the largest error that an answer may have.
     pub fn tolerance(&self, stated: f64) -> f64 {
         SLACK * stated + FLOOR + 10.0 * self.vague
     }
 
-    /// Takes an answer, or notes the refusal; an answer about nothing is a fault.
+    /// Returns the answer, or notes the refusal. An answer is a fault if no set is possible.
     pub fn answered<T>(&mut self, by: &str, result: Result<T, Error>) -> Option<T> {
         match result {
             Err(error) => {
@@ -94,7 +96,7 @@ impl Examined<'_> {
         let Numbers { got, exact, stated, floor } = numbers;
         let off = (got - exact).abs();
         self.report.compared(kind);
-        // NaN is wrong.
+        // The comparison is negated so that NaN is a fault.
         if !(off <= self.tolerance(stated) + floor) && got != exact {
             let text = format!("{what}: got {got:?}, exact {exact:?}, off by {off:.2e}, stated {stated:.2e}");
             self.report.fault(kind, by, &text);
@@ -102,7 +104,7 @@ impl Examined<'_> {
     }
 }
 
-/// An answer, the truth, the error that is stated, and what the truth itself may be off by.
+/// An answer, the exact value, the stated error, and the possible error of the exact value.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers {
     pub got: f64,
@@ -111,17 +113,17 @@ pub struct Numbers {
     pub floor: f64,
 }
 
-/// Rounding of an exact logarithm.
+/// Returns a bound on the rounding error of an exact logarithm.
 pub fn log_floor(exact: f64) -> f64 {
     4.0 * f64::EPSILON * exact.abs()
 }
 
-/// Everything that the library answers about a problem.
+/// Checks everything that the library answers about a problem.
 pub fn examine(problem: &Problem, engine: &Engine, effort: Effort, seed: u64) -> Report {
     examine_against(&problem.minors(), problem, engine, effort, seed)
 }
 
-/// The same, against determinants that may be those of another problem.
+/// Checks the same answers against determinants that may belong to another problem.
 pub fn examine_against(
     minors: &Minors,
     problem: &Problem,
@@ -129,7 +131,7 @@ pub fn examine_against(
     effort: Effort,
     seed: u64,
 ) -> Report {
-    // A kernel whose minors are rounding has no law to be compared with: only panics count.
+    // If rounding dominates the minors of a kernel, there is no law to compare with, and only panics are faults.
     let vague = minors.indefinite(|set| problem.allows(set));
     let law = minors.law(|set| problem.allows(set)).filter(|_| vague <= 1e-3);
     let law = law.as_ref();
@@ -143,7 +145,7 @@ pub fn examine_against(
     report
 }
 
-/// What one check finds.
+/// Runs one check and returns its report.
 pub fn probe(problem: &Problem, engine: &Engine, check: impl FnOnce(&mut Examined<'_>)) -> Report {
     let minors = problem.minors();
     let law = minors.law(|set| problem.allows(set));

@@ -1,4 +1,4 @@
-//! Everything that is asked of a law.
+//! All checks of a law.
 
 use partition_dpp::{Engine, Law, Method, Projection, Result, Sampler, SamplerOptions};
 
@@ -10,7 +10,7 @@ fn law(parts: &Parts, problem: &Problem) -> Result<Law> {
     new(&parts.features, &parts.sets, None)?.including(&problem.include)?.excluding(&problem.exclude)
 }
 
-/// Every exact sampler of a law.
+/// Returns every exact sampler of a law.
 pub(super) fn samplers(law: &Law, engine: &Engine) -> Vec<(&'static str, Result<Sampler>)> {
     match law {
         Law::Quota(dpp) if dpp.quota().exact_counts().is_some() => {
@@ -26,7 +26,7 @@ pub(super) fn samplers(law: &Law, engine: &Engine) -> Vec<(&'static str, Result<
     }
 }
 
-/// Asks everything.
+/// Runs all checks.
 pub(super) fn look(examined: &mut Examined<'_>) {
     let problem = examined.problem;
     let made = match Parts::of(problem) {

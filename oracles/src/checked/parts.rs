@@ -1,4 +1,4 @@
-//! What the library makes of a problem.
+//! Builds the library's types from a problem.
 
 use partition_dpp::{
     Engine, Features, Kernel, Partition, Quota, Result, Sets,
@@ -7,7 +7,7 @@ use partition_dpp::{
 
 use crate::{Constraint, Data, Problem, Storage};
 
-/// What models are made of.
+/// The inputs of a model.
 pub struct Parts {
     pub features: Features,
     pub partition: Partition,
@@ -15,7 +15,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Features, or the library's factor of a dense kernel; partition and quotas.
+    /// Builds the features (or the library's factor of a dense kernel), the partition and the quota.
     pub fn of(problem: &Problem) -> Result<Self> {
         let rows = problem.ridge.as_ref().map_or(&problem.rows, |(rows, _)| rows);
         let flat = rows.concat();
@@ -45,7 +45,7 @@ impl Parts {
     }
 }
 
-/// The sets that a constraint allows.
+/// Returns the sets that a constraint allows.
 pub fn sets(partition: &Partition, constraint: &Constraint) -> Result<Sets> {
     let quota = match constraint {
         Constraint::Any => return Ok(Sets::OfAnySize),

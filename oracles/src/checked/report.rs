@@ -1,14 +1,14 @@
-//! What was found out about a problem.
+//! The findings about a problem.
 
 use std::{collections::BTreeMap, fmt};
 
 use partition_dpp::Error;
 
-/// What is wrong.
+/// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     LogZ,
-    /// From weighted draws.
+    /// ln Z estimated from weighted draws.
     Estimates,
     Marginals,
     LogProbabilities,
@@ -18,28 +18,28 @@ pub enum Kind {
     Draws,
     Map,
     Bound,
-    /// An answer where no set is possible.
+    /// An answer although no set is possible.
     Impossible,
-    /// A refusal that only programming errors explain.
+    /// An error that only a programming error explains.
     Error,
     Panic,
     Hang,
 }
 
-/// Why nothing was answered.
+/// The reason for a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refused {
     /// The data are too badly conditioned.
     Conditioning,
     /// The rank is said to be too small.
     Rank,
-    /// More nodes or proposals than the budget.
+    /// The request takes more nodes or proposals than the budget.
     Budget,
     /// An iteration did not converge.
     Convergence,
     /// A solver ended short of the quota.
     Short,
-    /// A draw by interpolation lost its digits.
+    /// A draw from interpolation lost its digits.
     Pick,
     /// The weights span too many decades.
     Weights,
@@ -63,9 +63,9 @@ pub struct Refusal {
 pub struct Report {
     pub faults: Vec<Fault>,
     pub refusals: Vec<Refusal>,
-    /// Of χ² tests of draws.
+    /// The p-values of χ² tests of draws.
     pub p_values: Vec<f64>,
-    /// How many numbers were compared, by kind.
+    /// The number of comparisons, by kind.
     pub compared: BTreeMap<Kind, usize>,
     pub well_conditioned: bool,
 }
@@ -79,7 +79,7 @@ impl Report {
         *self.compared.entry(kind).or_default() += 1;
     }
 
-    /// Notes a typed error where a set is possible.
+    /// Notes a typed error about a problem with a possible set.
     pub fn refuse(&mut self, by: &str, error: &Error) {
         let why = match error {
             Error::IllConditioned { .. } | Error::Estimate(_) => Refused::Conditioning,
@@ -105,7 +105,7 @@ impl Report {
         self.refusals.push(Refusal { why, by: by.to_owned(), what: what.to_owned() });
     }
 
-    /// Names of what is wrong.
+    /// Returns the classes of all faults, and of refusals of well-conditioned input.
     pub fn classes(&self) -> Vec<String> {
         let faults = self.faults.iter().map(|fault| format!("{:?} by {}", fault.kind, fault.by));
         let refusals = self.refusals.iter().filter(|_| self.well_conditioned);
@@ -116,7 +116,7 @@ impl Report {
         names
     }
 
-    /// What must not be: faults, and refusals of well-conditioned input.
+    /// Returns everything that is wrong: faults, and refusals of well-conditioned input.
     pub fn wrong(&self) -> Vec<String> {
         let faults = self.faults.iter().map(ToString::to_string);
         let refusals = self.refusals.iter().filter(|_| self.well_conditioned);

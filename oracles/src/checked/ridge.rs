@@ -1,11 +1,11 @@
-//! The law of a kernel with a ridge as a mixture, which needs no features for the ridge.
+//! Checks the law of a kernel with a ridge as a mixture, which needs no features for the ridge.
 
 use partition_dpp::{Features, Law, Partition, Result, RidgeDpp, Subset};
 
 use super::{Constraint, Examined, Kind, Numbers, Problem, draws, log_floor, sets};
 use crate::exact::items_of;
 
-/// `None` for other problems.
+/// Returns the mixture, or `None` for problems without one.
 fn mixture(problem: &Problem) -> Option<Result<RidgeDpp>> {
     let (rows, delta) = problem.ridge.as_ref()?;
     if problem.data.is_kernel() || matches!(problem.constraint, Constraint::Independent(_)) {
@@ -25,7 +25,7 @@ fn mixture(problem: &Problem) -> Option<Result<RidgeDpp>> {
     Some(made())
 }
 
-/// Asks everything of the mixture that is asked of the features.
+/// Checks the same answers of the mixture as of the features.
 pub(super) fn look(examined: &mut Examined<'_>) {
     let Some(made) = mixture(examined.problem) else { return };
     let Some(dpp) = examined.answered("mixture", made) else { return };
@@ -49,7 +49,7 @@ pub(super) fn look(examined: &mut Examined<'_>) {
             examined.compare(Kind::LogProbabilities, "mixture", &format!("{subset}"), numbers);
         }
     }
-    // Of ranges with a total nothing is drawn.
+    // The mixture has no sampler under ranges with a total.
     let is_drawn = !matches!(examined.problem.constraint, Constraint::Ranges(_, Some(_)));
     if examined.effort.draws > 0 && is_drawn {
         let options = partition_dpp::SamplerOptions::default();

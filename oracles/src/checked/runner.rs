@@ -1,4 +1,4 @@
-//! Many problems on all cores, each in a thread of its own with a time limit.
+//! Runs many problems on all cores, each in its own thread with a time limit.
 
 use std::{
     cell::RefCell,
@@ -15,7 +15,7 @@ use std::{
 
 use super::{Kind, Problem, Refused, Report};
 
-/// Longer than this is no answer.
+/// The time after which a case is said to hang.
 pub const DEADLINE: Duration = Duration::from_secs(120);
 
 /// How a case ended.
@@ -23,12 +23,12 @@ pub const DEADLINE: Duration = Duration::from_secs(120);
 pub enum Outcome<T> {
     Answered(T),
     Panicked(String),
-    /// It goes on in its thread.
+    /// The case is still running in its thread.
     Hangs,
 }
 
 impl Outcome<Report> {
-    /// Panics and hangs are faults.
+    /// Returns the report, with panics and hangs as faults.
     pub fn into_report(self) -> Report {
         let failed = |kind, what: &str| {
             let mut report = Report::default();
@@ -43,7 +43,9 @@ impl Outcome<Report> {
     }
 }
 
-/// Runs it with one thread for whatever it does in parallel: a case that hangs takes no thread from the others.
+/// Runs `work` with a time limit.
+///
+/// Parallel code in it gets a single thread, so a case that hangs takes no thread from the others.
 pub fn with_deadline<T: Send + 'static>(
     deadline: Duration,
     work: impl FnOnce() -> T + Send + 'static,
@@ -56,7 +58,7 @@ pub fn with_deadline<T: Send + 'static>(
             PANIC.set(Some(String::new()));
             catch_unwind(AssertUnwindSafe(work)).map_err(|_| PANIC.take().unwrap_or_default())
         });
-        // Nobody listens any more after the deadline.
+        // Nobody is listening after the deadline.
         let _ = sender.send(outcome);
     });
     match receiver.recv_timeout(deadline) {
@@ -68,11 +70,11 @@ pub fn with_deadline<T: Send + 'static>(
 }
 
 thread_local! {
-    /// In the thread of a case: its panic, once there is one.
+    /// The panic message of the case that runs in this thread, empty until it panics. `None` in other threads.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Panics of cases are kept, message and place, and not printed; others are as always.
+/// Keeps the message and place of panics in cases instead of printing them. Other panics are handled as before.
 fn remember_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -86,7 +88,7 @@ fn remember_panics() {
     });
 }
 
-/// What a search found.
+/// The findings of a search.
 #[derive(Debug, Default)]
 pub struct Summary {
     pub cases: u64,
@@ -95,7 +97,7 @@ pub struct Summary {
     pub wrong: BTreeMap<u64, (Problem, Report)>,
     pub p_values: Vec<f64>,
     pub compared: BTreeMap<Kind, usize>,
-    /// Cases with a refusal, by its kind: of all, and of the well-conditioned ones.
+    /// The number of cases with a refusal, by reason: among all cases, and among the well-conditioned ones.
     pub refused: BTreeMap<Refused, (u64, u64)>,
     pub slowest: (Duration, u64),
 }
@@ -118,13 +120,13 @@ impl Summary {
         }
         self.p_values.extend(&report.p_values);
         if let Some(first) = report.wrong().first() {
-            // At once, for a search that does not end.
+            // Printed at once, in case the search does not end.
             println!("seed {seed} ({}): {first}", problem.law_name());
             self.wrong.insert(seed, (problem, report));
         }
     }
 
-    /// How many seeds are wrong in each way.
+    /// Returns the seeds that are wrong, by class.
     pub fn classes(&self) -> BTreeMap<String, Vec<u64>> {
         let mut classes: BTreeMap<String, Vec<u64>> = BTreeMap::new();
         for (&seed, (problem, report)) in &self.wrong {
@@ -137,7 +139,7 @@ impl Summary {
         classes
     }
 
-    /// The smallest problem of every class.
+    /// Returns the seed of the smallest problem of every class.
     pub fn examples(&self) -> Vec<u64> {
         let size = |seed: &u64| {
             let problem = &self.wrong[seed].0;
@@ -150,7 +152,7 @@ impl Summary {
         seeds
     }
 
-    /// What was done, and what was refused.
+    /// Prints what was compared, what was refused and what is wrong.
     pub fn print(&self) {
         println!(
             "{} cases, {} of them well-conditioned; compared: {:?}",
@@ -171,7 +173,7 @@ impl Summary {
     }
 }
 
-/// Looks at the problems of these seeds with as many threads as the machine has cores.
+/// Examines the problems of these seeds on as many threads as the machine has cores.
 pub fn search(
     seeds: std::ops::Range<u64>,
     problem_of: impl Fn(u64) -> Problem + Sync,

@@ -1,4 +1,4 @@
-//! The most probable set: no solution above the optimum, no bound below it.
+//! Checks of the most probable set: no solution above the optimum, no bound below it.
 
 use partition_dpp::{
     Dpp, Result,
@@ -11,7 +11,7 @@ use partition_dpp::{
 use super::{Data, Examined, Kind, Refused, answers::rounding_of_det, log_floor};
 use crate::exact::set_of;
 
-/// What an optimal set may lack for every item.
+/// The largest gap per item of a set that is reported as optimal.
 const TOLERANCE: f64 = 1e-9;
 
 pub fn solve(examined: &mut Examined<'_>, model: &impl Objective) {
@@ -26,7 +26,7 @@ pub fn solve(examined: &mut Examined<'_>, model: &impl Objective) {
         proof(examined, &found);
     }
     let certificate = UpperBound::default().certify(model, engine);
-    // Any number bounds the determinants of no set.
+    // If there is no set, any number is an upper bound.
     if examined.law.is_some()
         && let Some(certificate) = examined.answered("certificate", certificate)
     {
@@ -79,7 +79,7 @@ fn solution(examined: &mut Examined<'_>, by: &str, found: Result<Solution>) -> O
     Some(found)
 }
 
-/// Of what is called optimal.
+/// Checks a set that is reported as optimal.
 fn proof(examined: &mut Examined<'_>, found: &Solution) {
     let (best, optimum) = examined.minors.best(|set| examined.allows(set));
     let gap = found.gap().unwrap_or(f64::INFINITY);
@@ -101,10 +101,12 @@ fn proof(examined: &mut Examined<'_>, found: &Solution) {
     }
 }
 
-/// Rounding of the bound is bounded and added: what is left is that of the exact optimum.
+/// Checks that an upper bound is not below the optimum.
+///
+/// The bound already includes its own rounding error, so only the rounding error of the exact optimum is allowed for.
 pub fn upper_bound(examined: &mut Examined<'_>, by: &str, bound: f64) {
     let (best, optimum) = examined.minors.best(|set| examined.allows(set));
-    // A bound on the sets of the kernel's factor.
+    // The bound holds for the kernel's factor, not for the kernel.
     let factored = if examined.problem.data == Data::Kernel { rounding_of_det(examined, best) } else { 0.0 };
     let rounding = log_floor(optimum) + f64::EPSILON + examined.problem.rounding_of_weights(best);
     examined.report.compared(Kind::Bound);

@@ -1,6 +1,7 @@
-//! Whether numbers are uniform on [0, 1].
+//! A test of whether numbers are uniform on [0, 1].
 
-/// p-value of Kolmogorov and Smirnov's test (its asymptotic law, with Stephens' correction for small samples).
+/// Returns the p-value of the Kolmogorov–Smirnov test (its asymptotic law, with Stephens' correction for small
+/// samples).
 pub fn p_value(values: &[f64]) -> f64 {
     if values.is_empty() {
         return 1.0;

@@ -1,24 +1,26 @@
-//! Gaussian kernels of a few points, to hundreds of digits.
+//! Gaussian kernels of a few points, to more than a hundred digits.
 
 use num_bigint::BigInt;
 
 use super::{Minors, Supersets, integers};
 
-/// Bits behind the point of an entry, and more while it is computed.
+/// Bits after the binary point of an entry, and of intermediate results.
 const BITS: i64 = 448;
 const WORKING: i64 = BITS + 64;
-/// Halvings after which an exponent is small, and the exponents for which they are enough.
+/// The number of times an exponent is halved before the series, and the largest exponent that is not taken as ∞.
 const HALVINGS: i64 = 16;
 const LARGEST: i64 = 256;
 
 impl Minors {
-    /// K_ij = exp(−‖x_i − x_j‖² / 2), each entry within 2⁻⁴⁴⁷.
+    /// Computes the minors of K_ij = exp(−‖x_i − x_j‖² / 2).
+    ///
+    /// Each entry is within 2⁻⁴⁴⁷, or 0 if it is below e⁻²⁵⁶.
     pub fn of_gaussian(points: &[Vec<f64>]) -> Self {
         let (flat, unit) = integers(&points.concat());
         let points: Vec<&[BigInt]> = flat.chunks_exact(points[0].len()).collect();
         let square =
             |x: &[BigInt], y: &[BigInt]| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<BigInt>();
-        // Half the square of the unit.
+        // The scale is half the square of the unit.
         let entry =
             |x: &[BigInt], y: &[BigInt]| exp_of_minus(&shifted(&square(x, y), WORKING + 2 * unit - 1));
         let gram = points.iter().map(|x| points.iter().map(|y| entry(x, y)).collect()).collect();
@@ -26,12 +28,12 @@ impl Minors {
     }
 }
 
-/// z·2^by, rounded down.
+/// Returns z·2^by, rounded down.
 fn shifted(z: &BigInt, by: i64) -> BigInt {
     if by < 0 { z >> by.unsigned_abs() } else { z << by.unsigned_abs() }
 }
 
-/// e^−x for x of `WORKING` bits behind the point, with `BITS` of them.
+/// Returns e^−x with `BITS` bits after the binary point, for x with `WORKING` of them.
 fn exp_of_minus(x: &BigInt) -> BigInt {
     let one = BigInt::from(1) << WORKING.unsigned_abs();
     if *x > &one * LARGEST {

@@ -1,4 +1,4 @@
-//! Laws of a few items to the last digit: scaled by powers of two, features are integers and so is every minor.
+//! Exact laws of a few items. Scaling by powers of two makes features integers, and therefore every minor.
 mod gaussian;
 mod law;
 mod represented;
@@ -13,7 +13,7 @@ pub use scaled::Scaled;
 /// A set of items: bit i for item i.
 pub type Set = u32;
 
-/// The items of a set, ascending.
+/// Returns the items of a set, ascending.
 pub fn items_of(set: Set) -> Vec<usize> {
     (0..Set::BITS as usize).filter(|item| set >> item & 1 == 1).collect()
 }
@@ -22,16 +22,16 @@ pub fn set_of(items: impl IntoIterator<Item = usize>) -> Set {
     items.into_iter().fold(0, |set, item| set | 1 << item)
 }
 
-/// det(K_S) of every set S.
+/// The determinant det(K_S) of every set S.
 #[derive(Clone, Debug)]
 pub struct Minors {
     items: usize,
-    /// By set. A kernel that is rounded may have negative ones.
+    /// By set. Minors of a rounded kernel may be negative.
     values: Vec<Scaled>,
 }
 
 impl Minors {
-    /// K = A Aᵀ.
+    /// Computes the minors of K = A Aᵀ.
     pub fn of_features(rows: &[Vec<f64>]) -> Self {
         let rows: Vec<(Vec<BigInt>, i64)> = rows.iter().map(|row| integers(row)).collect();
         let product = |x: &[BigInt], y: &[BigInt]| x.iter().zip(y).map(|(x, y)| x * y).sum::<BigInt>();
@@ -39,7 +39,7 @@ impl Minors {
         Self::of_gram(gram, &rows.iter().map(|(_, unit)| 2 * unit).collect::<Vec<_>>(), Supersets::Zero)
     }
 
-    /// K as it is.
+    /// Computes the minors of a given K.
     pub fn of_kernel(rows: &[Vec<f64>]) -> Self {
         let items = rows.len();
         let (flat, unit) = integers(&rows.concat());
@@ -47,7 +47,7 @@ impl Minors {
         Self::of_gram(kernel, &vec![unit; items], Supersets::Unknown)
     }
 
-    /// From integers; a set's minor has the product of its items' units 2^u.
+    /// Computes the minors of a matrix of integers. The unit of a minor is the product of its items' units 2^u.
     fn of_gram(gram: Vec<Vec<BigInt>>, units: &[i64], of_zero: Supersets) -> Self {
         let items = gram.len();
         assert!(items <= 16, "minors of {items} items are too many");
@@ -58,7 +58,7 @@ impl Minors {
         minors
     }
 
-    /// Π_l det(K_{S∩P_l}): parts that know nothing of each other.
+    /// Returns Π_l det(K_{S∩P_l}), which makes the parts independent.
     pub fn by_parts(&self, labels: &[usize]) -> Self {
         let parts = labels.iter().max().map_or(0, |last| last + 1);
         let members = |part: usize| set_of((0..self.items).filter(|&item| labels[item] == part));
@@ -69,9 +69,9 @@ impl Minors {
         Self { items: self.items, values: self.sets().map(of).collect() }
     }
 
-    /// With row i multiplied by e^w_i. Determinants are off by 256 roundings for every item.
+    /// Multiplies row i by e^w_i. Determinants are off by at most 256 roundings per item.
     pub fn weighted(&self, log_weights: &[f64]) -> Self {
-        // The 64th root, since f64 may not have the square itself.
+        // Start from the 64th root, since e^w_i and its square may be out of range.
         let root = |item: &usize| Scaled::from((log_weights[*item] / 64.0).exp());
         let square = |item: &usize| (0..7).fold(root(item), |x, _| x.times(x));
         let of = |set: Set| items_of(set).iter().map(square).fold(self.det(set), Scaled::times);
@@ -82,12 +82,12 @@ impl Minors {
         self.items
     }
 
-    /// det(K_S).
+    /// Returns det(K_S).
     pub fn det(&self, set: Set) -> Scaled {
         self.values[set as usize]
     }
 
-    /// ln det(K_S); −∞ where it is not positive.
+    /// Returns ln det(K_S), or −∞ if the determinant is not positive.
     pub fn log_det(&self, set: Set) -> f64 {
         self.det(set).ln()
     }
@@ -96,30 +96,32 @@ impl Minors {
         0..1 << self.items
     }
 
-    /// The rank that the rows of some items span.
+    /// Returns the rank of the rows of some items.
     pub fn rank(&self, among: Set) -> usize {
         let independent = |set: &Set| set & !among == 0 && self.det(*set).is_positive();
         self.sets().filter(independent).map(|set| set.count_ones() as usize).max().unwrap_or(0)
     }
 
-    /// The law over the sets that are allowed; `None` where none has a positive determinant.
+    /// Returns the law over the allowed sets, or `None` if none of their determinants is positive.
     pub fn law(&self, allowed: impl Fn(Set) -> bool) -> Option<Law> {
         Law::new(self.sets().filter(|&set| allowed(set)).map(|set| (set, self.det(set))))
     }
 
-    /// The set that is allowed with the largest determinant, and its ln det.
+    /// Returns the allowed set with the largest determinant, and its ln det.
     pub fn best(&self, allowed: impl Fn(Set) -> bool) -> (Set, f64) {
         let sets = self.sets().filter(|&set| allowed(set)).map(|set| (set, self.log_det(set)));
         sets.max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap_or((0, f64::NEG_INFINITY))
     }
 
-    /// The largest ln det of the sets that are allowed.
+    /// Returns the largest ln det of any allowed set.
     pub fn optimum(&self, allowed: impl Fn(Set) -> bool) -> f64 {
         self.best(allowed).1
     }
 
-    /// The sum of negative minors of the sets that are allowed, over the sum of the positive ones: 0 for features, and
-    /// for a kernel how far rounding took it from being positive semidefinite, as far as this law goes.
+    /// Returns the sum of the negative minors of allowed sets in absolute value, over the sum of the positive ones.
+    ///
+    /// It is 0 for features. For a kernel it measures how far rounding has made it indefinite, as far as this law is
+    /// affected.
     pub fn indefinite(&self, allowed: impl Fn(Set) -> bool) -> f64 {
         let values = || self.sets().filter(|&set| allowed(set)).map(|set| self.det(set));
         let positive = values().filter(Scaled::is_positive).fold(Scaled::ZERO, Scaled::plus);
@@ -128,7 +130,7 @@ impl Minors {
     }
 }
 
-/// Integers z and one u with x = z·2^u.
+/// Returns integers z and one u with x = z·2^u.
 fn integers(values: &[f64]) -> (Vec<BigInt>, i64) {
     let parts: Vec<(i64, i64)> = values.iter().map(|&x| scaled::integer(x)).collect();
     let unit = parts.iter().filter(|(z, _)| *z != 0).map(|(_, u)| *u).min().unwrap_or(0);
@@ -136,7 +138,7 @@ fn integers(values: &[f64]) -> (Vec<BigInt>, i64) {
     (parts.iter().map(whole).collect(), unit)
 }
 
-/// All sets, each grown from the one without its largest item.
+/// The tree of all sets, in which each set grows from the set without its largest item.
 struct Tree<'a> {
     gram: &'a [Vec<BigInt>],
     units: &'a [i64],
@@ -153,15 +155,18 @@ enum Supersets {
 }
 
 impl Tree<'_> {
-    /// Everything above `set` by items from `first` on. `minors[i][j]` is det(K_{S∪i, S∪j}) and `own` det(K_S): one
-    /// step of fraction-free elimination takes them to the set with one item more (Sylvester, Bareiss).
+    /// Computes the minors of all sets that add items from `first` on to `set`.
+    ///
+    /// `minors[i][j]` is det(K_{S∪i, S∪j}) and `own` is det(K_S). One step of fraction-free elimination updates them
+    /// when
+    /// an item is added (Sylvester, Bareiss).
     fn grow(&self, values: &mut [Scaled], set: Set, first: usize, minors: &[Vec<BigInt>], own: &BigInt) {
         let items = self.gram.len();
         for i in first..items {
             let (with, minor) = (set | 1 << i, &minors[i][i]);
             values[with as usize] = Scaled::of(minor, self.unit(with));
             if *minor == BigInt::ZERO {
-                // There is no pivot to go on with.
+                // There is no pivot to continue with.
                 if let Supersets::Unknown = self.of_zero {
                     for above in 1..1 << (items - i - 1) {
                         let larger = with | above << (i + 1);
@@ -186,7 +191,7 @@ impl Tree<'_> {
         items_of(set).iter().map(|&item| self.units[item]).sum()
     }
 
-    /// A minor by itself, by fraction-free elimination.
+    /// Computes a single minor by fraction-free elimination.
     fn det(&self, set: Set) -> BigInt {
         let items = items_of(set);
         let entry = |&i: &usize| items.iter().map(|&j| self.gram[i][j].clone()).collect::<Vec<_>>();

@@ -1,20 +1,21 @@
-//! Rows that stand for their part, to hundreds of digits.
+//! Kernels of rows that represent their part, to more than a hundred digits.
 
 use num_bigint::BigInt;
 
 use super::{Minors, Scaled, Supersets, integers};
 
-/// Bits behind the point.
+/// Bits after the binary point.
 const BITS: i64 = 512;
 /// Rounds of Jacobi's method, which converges quadratically.
 const SWEEPS: usize = 16;
 
-/// Symmetric, in fixed point.
+/// A symmetric matrix in fixed point.
 type Matrix = Vec<Vec<BigInt>>;
 
 impl Minors {
-    /// K of b_i = c_l G_l^(ρ/2) a_i, where G_l sums over the items of part l that are represented, and c_l keeps Σ ‖a_i‖²
-    /// over these.
+    /// Computes the minors of the kernel of b_i = c_l G_l^(ρ/2) a_i.
+    ///
+    /// G_l sums over the represented items of part l, and c_l keeps their Σ ‖a_i‖² unchanged.
     pub fn of_represented(
         rows: &[Vec<f64>],
         labels: &[usize],
@@ -22,7 +23,7 @@ impl Minors {
         is_represented: impl Fn(usize) -> bool,
     ) -> Self {
         let dims = rows[0].len();
-        // Every row in units of its own, so that short ones keep their digits.
+        // Each row has its own unit, so that short rows keep their digits.
         let units: Vec<(Vec<BigInt>, i64)> = rows.iter().map(|row| in_unit(row)).collect();
         let parts = labels.iter().max().unwrap() + 1;
         let map = |part: usize| {
@@ -39,7 +40,7 @@ impl Minors {
     }
 }
 
-/// The smallest share of its largest that an eigenvalue of a group's Gram matrix has, but for zeros.
+/// Returns the smallest ratio of a nonzero eigenvalue to the largest, over the Gram matrices of all parts.
 pub fn least_spread(rows: &[Vec<f64>], labels: &[usize]) -> f64 {
     let units: Vec<(Vec<BigInt>, i64)> = rows.iter().map(|row| in_unit(row)).collect();
     let of_part = |part: usize| {
@@ -53,13 +54,13 @@ pub fn least_spread(rows: &[Vec<f64>], labels: &[usize]) -> f64 {
     (0..=*labels.iter().max().unwrap()).map(of_part).fold(1.0, f64::min)
 }
 
-/// Rows in units of the longest.
+/// Returns the rows in the unit of the longest.
 fn alike<'r>(rows: impl Iterator<Item = &'r (Vec<BigInt>, i64)> + Clone) -> Vec<Vec<BigInt>> {
     let unit = rows.clone().filter(|(row, _)| !is_zero(row)).map(|(_, unit)| *unit).max().unwrap_or(0);
     rows.map(|(row, own)| row.iter().map(|x| shifted(x, own - unit)).collect()).collect()
 }
 
-/// A row in fixed point and its unit: the largest entry is in [½, 1) units of 2^u.
+/// Returns a row in fixed point and its unit: the largest entry is in [½, 1) units of 2^u.
 fn in_unit(row: &[f64]) -> (Vec<BigInt>, i64) {
     let (integers, unit) = integers(row);
     let most = i64::try_from(integers.iter().map(BigInt::bits).max().unwrap()).unwrap();
@@ -70,7 +71,7 @@ fn is_zero(row: &[BigInt]) -> bool {
     row.iter().all(|x| *x == BigInt::ZERO)
 }
 
-/// c G^(ρ/2); the identity for zero.
+/// Returns c G^(ρ/2), or the identity if G is zero.
 fn power(gram: &Matrix, rho: u32) -> Matrix {
     let one = BigInt::from(1) << BITS;
     let trace: BigInt = (0..gram.len()).map(|j| &gram[j][j]).sum();
@@ -83,7 +84,7 @@ fn power(gram: &Matrix, rho: u32) -> Matrix {
     let weight = |value| (0..rho).fold(one.clone(), |power, _| inner(&[power], &[root(value)]));
     let weights: Vec<BigInt> = values.iter().map(weight).collect();
     let squares: Vec<BigInt> = weights.iter().map(|w| shifted(&(w * w), -BITS)).collect();
-    // The trace is 1 before.
+    // The original trace has been scaled to 1.
     let factor = ((one << (2 * BITS)) / inner(&values, &squares)).sqrt();
     let weighted: Vec<BigInt> = weights.iter().map(|w| shifted(&(w * &factor), -BITS)).collect();
     let entry = |i: usize, j: usize| {
@@ -94,7 +95,7 @@ fn power(gram: &Matrix, rho: u32) -> Matrix {
     (0..gram.len()).map(|i| (0..gram.len()).map(|j| entry(i, j)).collect()).collect()
 }
 
-/// Eigenvalues, and eigenvectors in the rows, by Jacobi's rotations (Golub and Van Loan, § 8.5).
+/// Returns the eigenvalues, and the eigenvectors as rows, by Jacobi's rotations (Golub and Van Loan, § 8.5).
 fn eigen(mut matrix: Matrix) -> (Vec<BigInt>, Matrix) {
     let dims = matrix.len();
     let one = BigInt::from(1) << BITS;
@@ -142,7 +143,7 @@ fn diagonal(values: &[BigInt]) -> Matrix {
     (0..values.len()).map(|i| (0..values.len()).map(|j| entry(i, j)).collect()).collect()
 }
 
-/// z·2^by, rounded down.
+/// Returns z·2^by, rounded down.
 fn shifted(z: &BigInt, by: i64) -> BigInt {
     if by < 0 { z >> by.unsigned_abs() } else { z << by.unsigned_abs() }
 }

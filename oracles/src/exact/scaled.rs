@@ -2,7 +2,7 @@
 
 use num_bigint::{BigInt, Sign};
 
-/// m·2^e with ½ ≤ |m| < 1, or 0: an exact number rounded to 53 bits.
+/// A number m·2^e with ½ ≤ |m| < 1, or 0: an exact number rounded to 53 bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaled {
     mantissa: f64,
@@ -12,11 +12,11 @@ pub struct Scaled {
 impl Scaled {
     pub const ZERO: Self = Self { mantissa: 0.0, exponent: 0 };
 
-    /// z·2^u.
+    /// Returns z·2^u.
     pub fn of(z: &BigInt, unit: i64) -> Self {
         let bits = i64::try_from(z.bits()).unwrap();
         let sign = if z.sign() == Sign::Minus { -1.0 } else { 1.0 };
-        // 64 leading bits, rounded to 53: off by half a unit in the last place and 2^-11 of one.
+        // The 64 leading bits are rounded to 53: the error is at most ½ + 2^-11 units in the last place.
         let leading = z.magnitude() >> (bits - 64).max(0);
         let leading = leading.iter_u64_digits().next().unwrap_or(0);
         Self { mantissa: sign * leading as f64, exponent: unit + (bits - 64).max(0) }.normal()
@@ -61,20 +61,20 @@ impl Scaled {
         Self { mantissa: product, exponent: self.exponent + other.exponent }.normal()
     }
 
-    /// The quotient, ±∞ or 0 where f64 has no other name for it.
+    /// Returns the quotient, or ±∞ or 0 if it is out of the range of f64.
     pub fn over(self, other: Self) -> f64 {
         let quotient = self.mantissa / other.mantissa;
-        // 0 is 0, whatever the scale.
+        // This avoids 0 · ∞.
         if quotient == 0.0 { 0.0 } else { quotient * power_of_two(self.exponent - other.exponent) }
     }
 
-    /// ln of the quotient of two positive numbers, to full accuracy where they are close.
+    /// Returns ln of the quotient of two positive numbers, to full accuracy even if they are close.
     pub fn ln_over(self, other: Self) -> f64 {
         (self.mantissa / other.mantissa).ln()
             + (self.exponent - other.exponent) as f64 * std::f64::consts::LN_2
     }
 
-    /// The logarithm; −∞ for what is not positive.
+    /// Returns the logarithm, or −∞ if the number is not positive.
     pub fn ln(self) -> f64 {
         if self.is_positive() {
             self.mantissa.ln() + self.exponent as f64 * std::f64::consts::LN_2
@@ -84,7 +84,7 @@ impl Scaled {
     }
 }
 
-/// z and u with x = z·2^u.
+/// Returns z and u with x = z·2^u.
 pub(super) fn integer(x: f64) -> (i64, i64) {
     let bits = x.to_bits();
     let (raw, fraction) = ((bits >> 52 & 0x7ff) as i64, (bits & ((1 << 52) - 1)) as i64);
@@ -92,7 +92,7 @@ pub(super) fn integer(x: f64) -> (i64, i64) {
     (if x < 0.0 { -z } else { z }, u)
 }
 
-/// 2^u, 0 or ∞ out of range.
+/// Returns 2^u, or 0 or ∞ if that is out of range.
 fn power_of_two(u: i64) -> f64 {
     2_f64.powi(i32::try_from(u.clamp(-2000, 2000)).unwrap())
 }

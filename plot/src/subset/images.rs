@@ -21,9 +21,9 @@ const FRAME: i32 = 5;
 /// The layout of the images.
 struct Grid {
     columns: usize,
-    /// Side of an image.
+    /// The side of an image.
     side: i32,
-    /// Distance from one image to the next.
+    /// The distance from one image to the next.
     step: (i32, i32),
 }
 
@@ -64,7 +64,7 @@ fn caption(plot: &SubsetPlot<'_>, dot: &Dot) -> String {
 }
 
 impl Grid {
-    /// The number of columns that leaves the images largest.
+    /// Chooses the number of columns that makes the images largest.
     fn new(images: usize, (width, height): (u32, u32)) -> Self {
         let (width, height) = (width.cast_signed() - 2 * MARGIN, height.cast_signed() - 2 * MARGIN);
         let grid = |columns: usize| {
@@ -76,7 +76,7 @@ impl Grid {
         (1..=images.max(1)).map(grid).max_by_key(|grid| (grid.side, grid.columns)).unwrap_or_else(|| grid(1))
     }
 
-    /// Top left corner of an image.
+    /// Returns the top left corner of an image.
     fn corner(&self, at: usize) -> (i32, i32) {
         let (column, row) = (small(at % self.columns), small(at / self.columns));
         (MARGIN + column * self.step.0 + (self.step.0 - self.side) / 2, MARGIN + row * self.step.1)
@@ -109,7 +109,7 @@ fn draw_image<B: DrawingBackend>(
     Ok(())
 }
 
-/// 0 is white, 1 black.
+/// Returns white for 0 and black for 1.
 fn grey(darkness: f64) -> RGBColor {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=255")]
     let level = (255.0 * (1.0 - darkness)).clamp(0.0, 255.0).round() as u8;

@@ -1,4 +1,4 @@
-//! Places for names beside markers that hide neither each other nor the markers.
+//! Places for names next to markers, so that names hide neither each other nor the markers.
 
 use std::ops::Range;
 
@@ -26,8 +26,9 @@ impl Place {
     }
 }
 
-/// A place for every name, one after the other: of the eight sides of its marker, near or a little
-/// farther, the first that hides least.
+/// Returns a place for every name, one after the other.
+///
+/// Of the eight sides of its marker at three distances, each name takes the first place that hides least.
 pub(super) fn place(
     markers: &[(i32, i32)],
     radius: i32,

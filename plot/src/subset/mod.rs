@@ -22,12 +22,12 @@ use crate::{
 
 const HEIGHT: u32 = 1200;
 const WIDTH: u32 = 1600;
-/// Height added for images.
+/// The width added for images.
 const IMAGES_WIDTH: u32 = 1100;
 const NAME_SIZE: i32 = 26;
 /// The most parts named in the legend.
 const MOST_NAMED: usize = 12;
-/// The most items drawn in the background; more would only make a large file.
+/// The most items drawn in the background. More would only make a larger file.
 const MOST_DOTS: usize = 20_000;
 /// The most characters shown of a part's name.
 const MOST_TEXT: usize = 18;
@@ -39,7 +39,7 @@ pub struct GroundSet<'a> {
     pub features: &'a Features,
     /// The parts of the rows.
     pub partition: Option<&'a Partition>,
-    /// The items that rows are copies of, if an item may have several.
+    /// The item of each row, if an item may have several copies.
     pub copies: Option<&'a LabelCopies>,
     /// The shape of the items' images.
     pub images: Option<ImageShape>,
@@ -150,7 +150,9 @@ impl Picture for SubsetPlot<'_> {
     }
 }
 
-/// All items, or a pseudorandom choice of them; a stride could select one of several alternating labels.
+/// Returns all items, or a pseudorandom choice of them.
+///
+/// With a stride, the choice could miss all labels but one if labels alternate.
 fn background_items(features: &Features) -> Vec<usize> {
     let items = features.items();
     if items <= MOST_DOTS {

@@ -3,22 +3,22 @@
 use faer::{Col, ColRef, Mat, Side};
 use partition_dpp::Features;
 
-/// The most values that the directions are computed from, which limits the time to seconds.
+/// The most values from which the directions are computed, which limits the time to seconds.
 const MOST_VALUES: usize = 4_000_000;
-/// The fewest rows that the directions are computed from, if there are as many.
+/// The fewest rows from which the directions are computed, if there are that many.
 const FEWEST_ROWS: usize = 12;
-/// Share of the variance below which a direction is rounding.
+/// The share of the variance below which a direction is only rounding error.
 const NEGLIGIBLE: f64 = 1e-12;
 
 /// The map from features to the plane.
 #[derive(Debug)]
 pub(super) struct Projection {
-    /// Features are first divided by this, so that no square overflows.
+    /// The divisor of all features, which keeps squares from overflowing.
     scale: f64,
     mean: Vec<f64>,
-    /// At most two; fewer where the items lie on a line or in a point.
+    /// At most two, or fewer if the items lie on a line or in a point.
     axes: Vec<Col<f64>>,
-    /// Share of the variance along each component.
+    /// The share of the variance along each component.
     pub(super) shares: [f64; 2],
 }
 
@@ -39,9 +39,9 @@ impl Projection {
         Self { scale, mean, axes, shares: [share(0), share(1)] }
     }
 
-    /// The position of an item in the plane, in the units of the features.
+    /// Returns the position of an item in the plane, in the units of the features.
     pub(super) fn place(&self, row: &[f64]) -> (f64, f64) {
-        // Coordinates too large to draw stay in units of the largest feature.
+        // If these units are too large or too small to draw, keep units of the largest feature.
         let unit = if (1e-100..1e100).contains(&self.scale) { self.scale } else { 1.0 };
         let centred = || row.iter().zip(&self.mean).map(|(value, mean)| value / self.scale - mean);
         let along = |axis: &Col<f64>| centred().zip(axis.iter()).map(|(x, a)| x * a).sum::<f64>() * unit;
@@ -50,7 +50,7 @@ impl Projection {
     }
 }
 
-/// The two leading right singular vectors of the centred data, with their shares of the variance.
+/// Returns the two leading right singular vectors of the centred data, with their shares of the variance.
 ///
 /// They come from the eigenvectors of the smaller of the two Gram matrices: O(mn min(m, n)) for m rows of n features.
 /// On one core, 20 000 × 200 take 0.1 s, 1000 × 4000 take 1 s, and the most, 2000 × 2000, take 3 s.
@@ -66,7 +66,7 @@ fn leading_directions(data: &Mat<f64>) -> Vec<(Col<f64>, f64)> {
     let direction = |(share, vector): (f64, ColRef<'_, f64>)| {
         let axis = if wide { data.transpose() * vector } else { vector.to_owned() };
         let largest = axis.iter().fold(0.0_f64, |max, &x| if x.abs() > max.abs() { x } else { max });
-        // The sign of a direction is arbitrary: its largest entry is made positive.
+        // The sign of a direction is arbitrary, so its largest entry is made positive.
         (&axis / axis.norm_l2().copysign(largest), share)
     };
     leading.filter(|(share, _)| *share > NEGLIGIBLE).map(direction).collect()
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_line_is_one_component() {
         let point = |i: i32| [3.0 * f64::from(i), 4.0 * f64::from(i), 1.0];
-        // More items than features, and fewer.
+        // First more items than features, then fewer.
         for items in [10, 2] {
             let (features, projection) = projected((0..items).flat_map(point).collect(), 3);
             assert_abs_diff_eq!(projection.shares[0], 1.0, epsilon = 1e-9);
@@ -105,12 +105,13 @@ mod tests {
         assert_eq!(projection.place(&features.row(1)), (0.0, 0.0));
     }
 
-    /// Signs of the corners of a box along its three sides.
+    /// Returns the signs of a corner of a box along its three sides.
     fn corner(item: usize) -> [f64; 3] {
         [0, 1, 2].map(|side| if item >> side & 1 == 0 { 1.0 } else { -1.0 })
     }
 
-    /// The corners of a box with half sides 3, 2 and 1 along orthonormal directions, the largest entry of each positive.
+    /// Returns the corners of a box with half sides 3, 2 and 1 along orthonormal directions. The largest entry of
+    /// each direction is positive.
     fn corners(dims: usize) -> Vec<f64> {
         let sides = [[0.8, 0.6, 0.0], [-0.6, 0.8, 0.0], [0.0, 0.0, 1.0]];
         let at = |item: usize, feature: usize| -> f64 {
@@ -120,7 +121,7 @@ mod tests {
         (0..8).flat_map(|item| (0..dims).map(move |feature| at(item, feature))).collect()
     }
 
-    /// How far the corners of the box are from where they belong.
+    /// Returns the largest distance between a projected corner of the box and its exact place.
     fn error(features: &Features, projection: &Projection) -> f64 {
         let distance = |item: usize| {
             let ((x, y), [along, up, _]) = (projection.place(&features.row(item)), corner(item));
@@ -131,13 +132,13 @@ mod tests {
 
     #[test]
     fn a_box_lies_along_its_sides() {
-        // More items than features, and fewer.
+        // First more items than features, then fewer.
         for dims in [3, 20] {
             let (features, mut projection) = projected(corners(dims), dims);
             assert!(error(&features, &projection) < 1e-12);
             assert_abs_diff_eq!(projection.shares[0], 9.0 / 14.0, epsilon = 1e-12);
             assert_abs_diff_eq!(projection.shares[1], 4.0 / 14.0, epsilon = 1e-12);
-            // The check rejects directions that are wrong by a little, in the wrong order or of the wrong sign.
+            // The check rejects directions that are slightly wrong, in the wrong order, or of the wrong sign.
             let [first, second] = [0, 1].map(|at| projection.axes[at].clone());
             for axes in [
                 vec![&first + 1e-6 * &second, second.clone()],

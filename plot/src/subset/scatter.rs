@@ -1,4 +1,4 @@
-//! Items in the plane, the chosen ones marked.
+//! Items in the plane, with the chosen ones marked.
 
 use std::ops::Range;
 
@@ -17,9 +17,9 @@ use crate::{
 
 /// The most chosen items whose indices are shown.
 pub(super) const MOST_LABELS: usize = 60;
-/// Above this many items the dots shrink.
+/// The number of items above which dots shrink.
 const MANY_DOTS: usize = 4000;
-/// Above this many chosen items markers and indices shrink.
+/// The number of chosen items above which markers and indices shrink.
 const MANY_CHOSEN: usize = 24;
 
 /// Sizes of the marker of a chosen item.
@@ -65,7 +65,7 @@ pub(super) fn draw<B: DrawingBackend>(area: &Area<B>, pen: Pen, plot: &SubsetPlo
     let faint = |dot: &Dot| Circle::new(dot.at, radius, colour(dot.part.unwrap_or(0)).mix(opacity).filled());
     chart.draw_series(plot.background.iter().map(faint))?;
     let radius = Marks::of(plot).radius;
-    // An outline of discs: rings have no width in bitmaps.
+    // The outline is made of discs, since rings have no line width in bitmaps.
     let marker = |dot: &Dot| {
         let discs = [(radius, INK), (radius - 3, WHITE), (radius - 5, marker_colour(dot))];
         discs.map(|(radius, colour)| Circle::new(dot.at, radius, colour.filled()))
@@ -79,7 +79,7 @@ pub(super) fn draw<B: DrawingBackend>(area: &Area<B>, pen: Pen, plot: &SubsetPlo
     Ok(())
 }
 
-/// Without parts the chosen items have a colour of their own.
+/// Returns the colour of a marker. Without parts, it differs from the colour of the other items.
 fn marker_colour(dot: &Dot) -> plotters::style::RGBColor {
     colour(dot.part.unwrap_or(2))
 }
@@ -104,7 +104,7 @@ fn draw_labels<B: DrawingBackend>(
     Ok(())
 }
 
-/// Short labels of ticks: `0` for zero up to rounding, exponents for very large and small values.
+/// Returns short labels of ticks: `0` for zero up to rounding, and exponents for very large and small values.
 fn tick_names(range: &Range<f64>) -> impl Fn(&f64) -> String + use<> {
     let length = range.end - range.start;
     move |&value| {
@@ -112,7 +112,7 @@ fn tick_names(range: &Range<f64>) -> impl Fn(&f64) -> String + use<> {
         if size < 1e-6 * length {
             return "0".into();
         }
-        // Three digits suffice; parsing drops trailing zeros.
+        // Three digits are enough; parsing drops trailing zeros.
         let short = format!("{value:.3e}");
         if (1e-3..1e6).contains(&size) {
             short.parse().map_or(short, |value: f64| value.to_string())
@@ -122,7 +122,7 @@ fn tick_names(range: &Range<f64>) -> impl Fn(&f64) -> String + use<> {
     }
 }
 
-/// The range of some values, with room around it.
+/// Returns the range of some values, with room around it.
 fn padded(values: impl Iterator<Item = f64>) -> Range<f64> {
     let start = (f64::INFINITY, f64::NEG_INFINITY);
     let (low, high) = values.fold(start, |(low, high), value| (low.min(value), high.max(value)));

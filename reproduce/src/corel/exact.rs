@@ -7,7 +7,7 @@ use crate::failure::Failure;
 /// A set of images as bits.
 type Images = u64;
 
-/// The probability that two parts choose the same image.
+/// Returns the probability that two parts choose the same image.
 pub(super) fn repeated(features: &Features, copies: &LabelCopies, quota: &Quota) -> Result<f64, Failure> {
     let mut distinct: Vec<(Images, f64)> = vec![(0, 1.0)];
     for part in 0..copies.partition().parts() {
@@ -23,7 +23,7 @@ pub(super) fn repeated(features: &Features, copies: &LabelCopies, quota: &Quota)
     Ok(1.0 - distinct.iter().map(|(_, probability)| probability).sum::<f64>())
 }
 
-/// Every set that a part's k-DPP can draw, and its probability.
+/// Returns every set that a part's k-DPP can draw, with its probability.
 fn sets_of_part(
     features: &Features,
     copies: &LabelCopies,

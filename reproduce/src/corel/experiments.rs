@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Experiment {
     pub(super) name: String,
-    /// Short name, for axes.
+    /// The short name, for axes.
     pub(super) short: String,
     /// One row per image.
     pub(super) features: Features,
@@ -24,7 +24,7 @@ pub(super) struct Experiment {
 /// The most experiments.
 pub(super) const MOST: usize = 3;
 
-/// The experiments whose data exist, or one with digits and the reason.
+/// Reads the experiments whose data exist. If none do, returns one with digits, and the reason.
 pub(super) fn read(context: &Context<'_>) -> Result<(Vec<Experiment>, Option<String>), Failure> {
     let mut all = Vec::new();
     if let Some(folder) = context.folder("corel16k") {
@@ -44,12 +44,12 @@ pub(super) fn read(context: &Context<'_>) -> Result<(Vec<Experiment>, Option<Str
     Ok((all, None))
 }
 
-/// The row of an image in the features.
+/// The way to find an image's row in the features.
 #[derive(Clone, Copy)]
 enum Rows {
-    /// By its number in the data set.
+    /// By the image's number in the data set.
     ByItem,
-    /// By its place in the table.
+    /// By the image's place in the table.
     InOrder,
 }
 
@@ -101,7 +101,7 @@ fn experiment(
     Ok(Experiment { name, short, features, copies: LabelCopies::from_labels(labels)? })
 }
 
-/// The first one of every digit from 1 to 9.
+/// Makes an experiment from the first image of every digit from 1 to 9.
 fn of_digits(context: &Context<'_>) -> Result<Experiment, Failure> {
     let Digits { features, partition } = context.setup.digits;
     let first = |digit: usize| partition.members(digit)[0] as usize;

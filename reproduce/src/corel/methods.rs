@@ -13,10 +13,10 @@ use crate::{
     report::{Cell, Section, Table, Verdict},
 };
 
-/// Images of every label.
+/// The number of images per label.
 pub(super) const QUOTAS: [[usize; 3]; 2] = [[3, 3, 3], [2, 3, 2]];
 const DRAWS: u64 = 10_000;
-/// Draws shown, as in the paper.
+/// The number of draws shown, as in the paper.
 const SHOWN: usize = 3;
 const METHODS: [&str; 3] = ["independent", "k-DPP", "Partition-DPP"];
 
@@ -98,7 +98,7 @@ fn count(
     Ok(Counted { name: format!("{name} {shown}"), short, exact, seen })
 }
 
-/// Ten thousand draws; none if no set meets the quota.
+/// Draws ten thousand samples, or returns `None` if no set meets the quota.
 fn draw(
     method: usize,
     rows: &Features,
@@ -123,7 +123,7 @@ fn draw(
     Ok(Some(samples))
 }
 
-/// The images of a part in a subset of copies, numbered from 1.
+/// Lists the images of a part in a subset of copies, numbered from 1.
 fn images(copies: &LabelCopies, subset: &Subset, part: usize) -> String {
     let of_part = subset.iter().filter(|&copy| copies.partition().part_of(copy) == part);
     let numbers: Vec<String> = of_part.map(|copy| (copies.item_of(copy) + 1).to_string()).collect();

@@ -1,4 +1,4 @@
-//! Images with several labels: independent k-DPPs choose some twice.
+//! Images with several labels: independent k-DPPs choose some of them twice.
 
 mod exact;
 mod experiments;

@@ -8,16 +8,17 @@ use pdpp_plot::{Axis, Chart, Mark, Point, Series};
 
 use self::solved::{Effort, Solved, Spectrum, mean_and_deviation, solve, solve_size};
 
-/// Smaller gaps, in powers of ten, are drawn at this one.
+/// The smallest gap drawn, in powers of ten. Smaller ones are drawn at this value.
 const LEAST_GAP: f64 = 1e-4;
 
-/// A line of a plot.
+/// Returns a line of a plot.
 fn series(name: &str, colour: usize, mark: Mark, points: Vec<Point>) -> Series {
     Series { name: Some(name.to_owned()), colour, mark, points }
 }
 
-/// The largest possible distance of the optimum from local search, in powers of ten: as proven, and as theorem 4.1
-/// allows where it applies.
+/// Returns a chart of the largest possible distance of the optimum from local search, in powers of ten.
+///
+/// It shows the proven distance and, if it applies, the distance that theorem 4.1 allows.
 fn bounds_chart(title: String, subtitle: &str, x: &str, proven: Vec<Point>, allowed: Vec<Point>) -> Chart {
     let drawn = |point: Point| Point { y: point.y.max(LEAST_GAP), ..point };
     let proven = proven.into_iter().map(drawn).collect();

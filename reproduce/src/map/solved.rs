@@ -1,4 +1,4 @@
-//! The most diverse set by every solver, and bounds on the optimum.
+//! The most diverse set from every solver, and bounds on the optimum.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use crate::failure::Failure;
 pub(super) struct Solved {
     pub(super) size: usize,
     pub(super) greedy: f64,
-    /// One climb from the greedy set: the paper's method.
+    /// The result of one climb from the greedy set, which is the paper's method.
     pub(super) climbed: f64,
     pub(super) swaps: u64,
-    /// The best of some climbs.
+    /// The best of several climbs.
     pub(super) restarted: Solution,
-    /// The best set, if it was searched for and proven.
+    /// The optimum, if it was searched for and proven.
     pub(super) optimal: Option<f64>,
-    /// An upper bound on all sets.
+    /// An upper bound on the determinants of all sets.
     pub(super) upper_bound: f64,
 }
 
@@ -34,15 +34,15 @@ pub(super) struct Solved {
 pub(super) struct Effort {
     pub(super) restarts: u64,
     pub(super) seed: u64,
-    /// Time for the bounds.
+    /// The time limit for the bounds.
     pub(super) limit: Duration,
     pub(super) exact: bool,
-    /// Ends every solver; the caller then discards the part.
+    /// Ends every solver. The caller then discards the part.
     pub(super) watch: Watch,
 }
 
 impl Solved {
-    /// The gap between the bound and the best set found.
+    /// Returns the gap between the bound and the best set found.
     pub(super) fn gap(&self) -> f64 {
         (self.upper_bound - self.restarted.log_det).max(0.0)
     }
@@ -82,10 +82,10 @@ pub(super) fn solve(model: &impl Objective, size: usize, effort: Effort) -> Resu
     })
 }
 
-/// Eigenvalues of K, for the paper's condition number.
+/// The eigenvalues of K, for the paper's condition number.
 #[derive(Clone, Debug)]
 pub(super) struct Spectrum {
-    /// m of them, largest first.
+    /// All m eigenvalues, largest first.
     eigenvalues: Vec<f64>,
 }
 
@@ -99,20 +99,21 @@ impl Spectrum {
         Self { eigenvalues }
     }
 
-    /// κ(A) = λ_1 / mean of λ_k … λ_m.
+    /// Returns κ(A) = λ_1 / mean of λ_k … λ_m.
     pub(super) fn condition(&self, size: usize) -> f64 {
         let rest = &self.eigenvalues[size - 1..];
         self.eigenvalues[0] * rest.len() as f64 / rest.iter().sum::<f64>()
     }
 
-    /// Theorem 4.1: ln of the largest factor between the optimum and local search, min(2 ln k!, k ln κ(A)).
+    /// Returns the bound of theorem 4.1: ln of the largest factor between the optimum and local search,
+    /// min(2 ln k!, k ln κ(A)).
     pub(super) fn guarantee(&self, size: usize) -> f64 {
         let log_factorial: f64 = (1..=size).map(|i| (i as f64).ln()).sum();
         (2.0 * log_factorial).min(size as f64 * self.condition(size).ln())
     }
 }
 
-/// Mean and standard deviation.
+/// Returns the mean and the standard deviation.
 pub(super) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

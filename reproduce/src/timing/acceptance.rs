@@ -9,7 +9,7 @@ use crate::{
     report::{Cell, Section, Table, Verdict},
 };
 
-/// Parts, items of each, quota of each, and the factor between the row lengths of one part and the next.
+/// Parts, items per part, quota per part, and the factor between the row lengths of one part and the next.
 const CASES: [(usize, usize, usize, f64); 8] = [
     (2, 24, 5, 1.0),
     (2, 24, 5, 10.0),
@@ -73,7 +73,7 @@ fn share(probability: f64) -> String {
     if probability < 0.001 { format!("{probability:.1e}") } else { format!("{:.1} %", 100.0 * probability) }
 }
 
-/// The rows of part l, times longer^l.
+/// Returns features with the rows of part l multiplied by longer^l.
 fn stretched(instance: &RandomParts, longer: f64) -> Result<Features, Failure> {
     let RandomParts { features, partition, .. } = instance;
     let (items, dims) = (features.items(), features.dims());

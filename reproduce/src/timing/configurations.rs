@@ -9,20 +9,20 @@ use crate::{
     report::{Cell, Section, Table, Verdict, seconds},
 };
 
-/// Parts, items of each, quota of each.
+/// Parts, items per part, quota per part.
 const CONFIGURATIONS: [(usize, usize, usize); 8] =
     [(2, 15, 3), (2, 15, 5), (2, 24, 5), (2, 24, 10), (3, 10, 2), (3, 10, 5), (3, 16, 5), (4, 6, 1)];
 
 pub(super) const STEPS: u64 = CONFIGURATIONS.len() as u64;
 
-/// Seconds printed in the paper, the same for the first and the last four configurations.
+/// Seconds printed in the paper, which are the same for the first and the last four configurations.
 const PAPER: [(&str, [f64; 4]); 3] = [
     ("k-DPP", [0.51, 0.85, 2.31, 5.17]),
     ("independent k_i-DPPs", [0.58, 1.01, 2.92, 5.77]),
     ("Partition-DPP", [3.18, 7.40, 79.45, 133.13]),
 ];
 
-/// Seconds of set-up and one sample.
+/// The seconds for set-up and one sample.
 struct Times {
     name: String,
     k_dpp: f64,
@@ -73,7 +73,7 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
     Ok(())
 }
 
-/// To two digits.
+/// Rounds to two digits.
 fn round(ratio: f64) -> String {
     let unit = 10_f64.powf(ratio.log10().floor() - 1.0);
     let digits = usize::from(unit < 1.0);

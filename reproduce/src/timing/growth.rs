@@ -10,15 +10,15 @@ use crate::{
     report::{Cell, Section, Table, Verdict, seconds},
 };
 
-/// Numbers of items, in three parts with quota 3 each.
+/// The numbers of items, in three parts with a quota of 3 each.
 const ITEMS: [usize; 8] = [30, 102, 300, 1_002, 9_999, 99_999, 300_000, 999_999];
-/// Numbers of parts of eight items with quota 1 each.
+/// The numbers of parts, of eight items with a quota of 1 each.
 const PARTS: [usize; 9] = [1, 2, 3, 4, 5, 6, 8, 10, 12];
 const DIMS: usize = 30;
 
 pub(super) const STEPS: u64 = (ITEMS.len() + PARTS.len()) as u64;
 
-/// Seconds after which a method is not tried at larger sizes.
+/// The time in seconds above which a method is not tried at larger sizes.
 const TOO_LONG: f64 = 3.0;
 
 /// A way to draw.
@@ -108,7 +108,7 @@ fn grow(
     Ok(grown)
 }
 
-/// `None` if the library refuses the cost.
+/// Returns the time in seconds, or `None` if the library refuses the cost.
 fn time(instance: &RandomParts, way: Way, seed: u64) -> Result<Option<f64>, Failure> {
     let RandomParts { features, partition, quota } = instance;
     let dpp = PartitionDpp::new(features, partition, quota)?;

@@ -28,13 +28,13 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {
     Ok(Outcome::Done(Box::new(section)))
 }
 
-/// A configuration as the paper writes it; lines break only between items and quota.
+/// Returns a configuration as the paper writes it. Lines break only between items and quota.
 fn name(parts: usize, size: usize, each: usize) -> String {
     let list = |count: usize| format!("[{}]", vec![count.to_string(); parts].join(","));
     format!("{}, {}", list(size), list(each))
 }
 
-/// Random items in parts of one size, with a quota for each.
+/// Random items in parts of equal size, with the same quota for each.
 pub(super) struct RandomParts {
     pub(super) features: Features,
     pub(super) partition: Partition,

@@ -10,7 +10,7 @@ use crate::{
     report::{Cell, Section, Table, Verdict},
 };
 
-/// Items of both parts, quota of both.
+/// The items and the quota of each of the two parts.
 const CASES: [(usize, usize); 4] = [(10, 3), (15, 5), (24, 5), (24, 10)];
 
 pub(super) const STEPS: u64 = CASES.len() as u64;
@@ -56,26 +56,28 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
     Ok(())
 }
 
-/// Evenly spaced nodes on (0, 2], one more than items.
+/// Returns evenly spaced nodes on (0, 2], one more than there are items.
 fn equispaced(size: usize) -> Vec<f64> {
     (0..=size).map(|i| 2.0 * (1.0 + i as f64) / (1.0 + size as f64)).collect()
 }
 
-/// Zeros of a Chebyshev polynomial on (−1, 1).
+/// Returns the zeros of a Chebyshev polynomial on (−1, 1).
 fn chebyshev(size: usize) -> Vec<f64> {
     let angle = |i: usize| std::f64::consts::PI * (i as f64 + 0.5) / (size as f64 + 1.0);
     (0..=size).map(|i| angle(i).cos()).collect()
 }
 
-/// 1 − Z without item 0 / Z.
+/// Returns 1 − (Z without item 0) / Z.
 fn included(instance: &RandomParts, nodes: &[f64], tilt: &[f64], each: usize) -> Result<f64, Failure> {
     let all = coefficient(instance, 0, nodes, tilt, each)?;
     let without = coefficient(instance, 1, nodes, tilt, each)?;
     Ok(1.0 - without / all)
 }
 
-/// The coefficient of (x₁ x₂)^each in det(I + x₁ y₁ G₁ + x₂ y₂ G₂), without the first `left_out` items of the first
-/// part. Weighted by the tilt y, this coefficient is among the largest, which favours the real nodes.
+/// Returns the coefficient of (x₁ x₂)^each in det(I + x₁ y₁ G₁ + x₂ y₂ G₂), without the first `left_out` items of the
+/// first part.
+///
+/// The tilt y makes this coefficient one of the largest, which favours the real nodes.
 fn coefficient(
     instance: &RandomParts,
     left_out: usize,
@@ -97,7 +99,7 @@ fn coefficient(
     let value =
         |x: f64, y: f64| (DMatrix::identity(dims, dims) + &first * x + &second * y).lu().determinant();
     let values = DMatrix::from_fn(nodes.len(), nodes.len(), |i, j| value(nodes[i], nodes[j]));
-    // V c Vᵀ = values, one system per variable.
+    // Solve V c Vᵀ = values, one system per variable.
     let vandermonde = DMatrix::from_fn(nodes.len(), nodes.len(), |i, j| {
         nodes[i].powi(i32::try_from(j).unwrap_or(i32::MAX))
     });

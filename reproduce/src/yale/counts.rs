@@ -1,4 +1,4 @@
-//! Table 1: the draws of 6-DPPs by light, and the law of their part counts.
+//! Table 1: the draws of 6-DPPs by lighting, and the law of their part counts.
 
 use partition_dpp::{Engine, KDpp, PartCounts, Quota, SamplerOptions, Subset};
 use pdpp_plot::Triangle;

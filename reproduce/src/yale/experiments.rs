@@ -1,4 +1,4 @@
-//! Eight experiments of 24 images: eight people under three lights, or digits.
+//! Eight experiments of 24 images: eight people in three lighting conditions, or digits.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Experiment {
     pub(super) name: String,
-    /// Unit rows.
+    /// Features with unit rows.
     pub(super) features: Features,
     pub(super) partition: Partition,
     /// The person in each image, 1 to 8.
@@ -47,7 +47,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<Experiments, Failure> {
     Ok(Experiments { all: of_digits(context)?, stand_in: Some(reason.to_owned()) })
 }
 
-/// Sets A and B, four groups of people in each.
+/// Reads the experiments of sets A and B, with four groups of people in each.
 fn faces(folder: &Path) -> Result<Vec<Experiment>, Failure> {
     let file = |name: &str| folder.join(name);
     let table = TableFile::read(&file("labels.csv"))?;
@@ -79,7 +79,7 @@ fn faces(folder: &Path) -> Result<Vec<Experiment>, Failure> {
     Ok(all)
 }
 
-/// The n-th group of eight ones, fours and sevens.
+/// Makes eight experiments from groups of eight ones, fours and sevens.
 fn of_digits(context: &Context<'_>) -> Result<Vec<Experiment>, Failure> {
     let Digits { features, partition } = context.setup.digits;
     let members = |digit: &str| {
@@ -102,7 +102,7 @@ fn of_digits(context: &Context<'_>) -> Result<Vec<Experiment>, Failure> {
     (0..8).map(make).collect()
 }
 
-/// Brightness from 0 to 1, row by row; width and height.
+/// A grey image: brightness from 0 to 1, row by row, with width and height.
 struct GreyImage {
     pixels: Vec<f64>,
     size: (usize, usize),

@@ -38,9 +38,9 @@ pub(super) fn run(context: &Context<'_>, all: &[Experiment], section: &mut Secti
 struct Found {
     repeats: Table,
     gallery: Gallery,
-    /// Shares of draws that repeat a person, by method and experiment.
+    /// The shares of draws that repeat a person, by method and experiment.
     twice: [Vec<f64>; 3],
-    /// Whether all methods but the 6-DPP always meet the quota.
+    /// Whether all methods except the 6-DPP always meet the quota.
     always: bool,
 }
 
@@ -65,7 +65,7 @@ impl Found {
         Self { repeats, gallery, twice: Default::default(), always: true }
     }
 
-    /// Adds an experiment, drawn by each method.
+    /// Adds the draws of an experiment by each method.
     fn add(&mut self, experiment: &Experiment, by_method: &[Samples; 3]) {
         let mut row = vec![Cell::text(&experiment.name)];
         for (method, samples) in by_method.iter().enumerate() {
@@ -84,7 +84,7 @@ impl Found {
     }
 }
 
-/// The images of a subset, part by part.
+/// Returns the images of a subset, part by part.
 fn faces(experiment: &Experiment, subset: &Subset) -> Vec<Vec<Image>> {
     let of_part = |part: usize| {
         let items = subset.iter().filter(|&item| experiment.partition.part_of(item) == part);
@@ -131,7 +131,7 @@ fn claims(section: &mut Section, twice: &[Vec<f64>; 3], always: bool, draws: u64
     );
 }
 
-/// Ten thousand draws by each method.
+/// Draws ten thousand samples by each method.
 fn draw(experiment: &Experiment, seed: u64) -> Result<[Samples; 3], Failure> {
     let Experiment { features, partition, .. } = experiment;
     let quota = Quota::each(partition, EACH)?;

@@ -1,4 +1,4 @@
-//! Faces under three lights: k-DPPs are skewed, Partition-DPPs are not.
+//! Faces in three lighting conditions: k-DPPs are skewed, Partition-DPPs are not.
 
 mod counts;
 mod experiments;
@@ -6,7 +6,7 @@ mod methods;
 
 use crate::{context::Context, failure::Failure, outcome::Outcome, report::Section};
 
-/// Number of items to choose, in all and of each part.
+/// The number of items to choose, in total and per part.
 const TOTAL: usize = 6;
 const EACH: usize = 2;
 

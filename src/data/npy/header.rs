@@ -7,13 +7,13 @@ use crate::error::NpyProblem;
 
 /// The magic bytes of .npy files.
 const MAGIC: &[u8] = b"\x93NUMPY";
-/// The longest header that is read, in bytes: NumPy writes a few hundred, and the time to parse a number grows with the
-/// square of its digits.
+/// The longest header that is read, in bytes. NumPy writes a few hundred, and the time to parse a number grows with
+/// the square of its digits.
 const LONGEST: usize = 1 << 16;
-/// The deepest nesting of brackets that is parsed, whose time may triple with every level; records have five or six
-/// levels.
+/// The deepest nesting of brackets that is parsed. Parsing time may triple with every level, and records have only
+/// five or six levels.
 const DEEPEST: usize = 8;
-/// The most characters of a header that a message shows.
+/// The largest number of header characters in a message.
 const SHOWN: usize = 120;
 
 /// The header, and the offset of the array.
@@ -53,25 +53,25 @@ fn parse(text: &str) -> Result<NpyHeader, String> {
     }
     let length = u32::try_from(text.len()).map_err(|error| error.to_string())?;
     let header = [MAGIC, &[3, 0], &length.to_le_bytes(), text.as_bytes()].concat();
-    // What follows the first line of a reason is the header again, underlined.
+    // Only the first line of the message is kept: the rest repeats the header, underlined.
     let reason = |error: std::io::Error| error.to_string().lines().next().unwrap_or_default().to_owned();
     NpyHeader::from_reader(&header[..]).map_err(reason)
 }
 
-/// Whether the product of the nonzero sizes of the shape overflows u64. The parser multiplies them in some order, which
-/// panics where overflow is checked.
+/// Whether the product of the nonzero sizes of the shape overflows u64. The parser multiplies them in some order, and
+/// panics on overflow if overflow checks are on.
 fn is_uncountable(text: &str) -> bool {
     let Ok(Value::Dict(entries)) = text.strip_suffix('\n').unwrap_or(text).parse() else { return false };
     let shapes = entries.iter().filter(|(key, _)| key.as_string().is_some_and(|key| key == "shape"));
     shapes.into_iter().any(|(_, shape)| {
         let sizes = shape.as_tuple().or(shape.as_list()).map_or(&[][..], Vec::as_slice);
-        // The parser refuses anything but sizes.
+        // The parser rejects anything that is not a size.
         let sizes = sizes.iter().filter_map(|size| u64::try_from(size.as_integer()?).ok());
         sizes.map(|size| size.max(1)).try_fold(1, u64::checked_mul).is_none()
     })
 }
 
-/// The deepest nesting of brackets, including those in names.
+/// The deepest nesting of brackets, including brackets in names.
 fn depth(text: &str) -> usize {
     let mut open = 0_usize;
     let depths = text.bytes().map(|byte| {
@@ -85,7 +85,7 @@ fn depth(text: &str) -> usize {
     depths.max().unwrap_or(0)
 }
 
-/// The header with the element type as NumPy writes it; other programs omit the byte order, or write `=`.
+/// The header with the element type in NumPy's spelling; other programs omit the byte order, or write `=`.
 fn in_common_spelling(text: &str) -> String {
     let found = ["'descr'", "\"descr\""].iter().find_map(|key| Some(text.find(key)? + key.len()));
     let common = found.and_then(|end| {
@@ -110,7 +110,7 @@ fn common_spelling(kind: &str) -> Option<String> {
     }
 }
 
-/// An element type as written, with a description.
+/// An element type as written in the header, with a description.
 pub(super) fn describe(kind: &DType) -> String {
     let written = kind.descr();
     let DType::Plain(element) = kind else {

@@ -1,4 +1,4 @@
-//! Arrays from .npy files: mapped if the bytes can be used directly, otherwise converted.
+//! Arrays from .npy files: mapped if the bytes can be used directly, and converted otherwise.
 
 mod header;
 
@@ -20,9 +20,10 @@ use super::{
 };
 use crate::{Error, Result, error::NpyProblem};
 
-/// A .npy file of which only the header has been read.
+/// A .npy file whose header has been read, but not its array.
 ///
-/// It tells the shape and the memory of an array before reading it; [`Features::open_npy`] reads a file directly.
+/// Use it to learn the shape and the memory of an array before reading it; [`Features::open_npy`] reads a file
+/// directly.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -33,18 +34,18 @@ use crate::{Error, Result, error::NpyProblem};
 /// ```
 ///
 /// # Numerics
-/// Booleans are 0 and 1. Either byte order is accepted, as is that of the machine (`=f8`).
+/// Booleans become 0 and 1. Either byte order is accepted, also as `=`, the order of the machine (`=f8`).
 pub struct NpyArray {
     path: PathBuf,
     map: Arc<Mmap>,
     header: NpyHeader,
-    /// Offset of the array.
+    /// The offset of the array in the file.
     offset: usize,
-    /// Number of elements.
+    /// The number of elements.
     len: usize,
 }
 
-/// Elements of a type in which rows are stored.
+/// Elements in one of the types in which rows are stored.
 enum Elements {
     F16(Storage<f16>),
     F32(Storage<f32>),
@@ -52,8 +53,9 @@ enum Elements {
 }
 
 impl NpyArray {
-    /// Reads the header. The file must not be truncated or rewritten while the array, or features made from it, are in
-    /// use.
+    /// Reads the header.
+    ///
+    /// The file must not be truncated or rewritten while the array, or any features made from it, are in use.
     ///
     /// # Errors
     /// - [`Error::Io`] if the file cannot be read;
@@ -62,7 +64,7 @@ impl NpyArray {
         let path = path.as_ref();
         let io = |source| Error::Io { path: path.to_owned(), source };
         let npy = |problem| Error::Npy { path: path.to_owned(), problem };
-        // Opening a pipe would wait for its writer.
+        // Opening a pipe would block until it has a writer.
         let found = fs::metadata(path).map_err(io)?;
         if !found.is_file() {
             return Err(npy(NpyProblem::NotAFile(kind(found.file_type()))));
@@ -74,7 +76,7 @@ impl NpyArray {
         let (header, offset) = header::read(&map).map_err(npy)?;
         let len = header.shape().iter().try_fold(1_u64, |len, &size| len.checked_mul(size));
         let promised = len.and_then(|len| {
-            // Elements of size zero say nothing about the number of elements.
+            // Elements of size zero do not limit the number of elements.
             len.checked_mul(header.dtype().num_bytes().unwrap_or(0) as u64).map(|bytes| (len, bytes))
         });
         let Some((Ok(len), expected)) = promised.map(|(len, bytes)| (usize::try_from(len), bytes)) else {
@@ -88,13 +90,13 @@ impl NpyArray {
         Ok(Self { path: path.to_owned(), map, header, offset, len })
     }
 
-    /// Sizes by dimension: (rows, columns) of a matrix.
+    /// The size of every dimension: (rows, columns) for a matrix.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         self.header.shape()
     }
 
-    /// Memory that [`into_features`](Self::into_features) takes; 0 if rows are mapped.
+    /// The bytes of memory that [`into_features`](Self::into_features) takes; 0 if rows are mapped.
     #[must_use]
     pub fn bytes_to_convert(&self) -> u64 {
         let DType::Plain(element) = self.header.dtype() else { return 0 };
@@ -107,7 +109,7 @@ impl NpyArray {
         (self.len as u64).saturating_mul(each)
     }
 
-    /// Bytes of an element, if elements are floating-point numbers.
+    /// The bytes of an element, if elements are floating-point numbers.
     pub(super) fn float_bytes(&self) -> Option<usize> {
         let DType::Plain(element) = self.header.dtype() else { return None };
         element.num_bytes().filter(|_| element.type_char() == TypeChar::Float)
@@ -116,7 +118,7 @@ impl NpyArray {
     /// The features of a matrix of booleans, integers or floating-point numbers, one item per row.
     ///
     /// # Errors
-    /// As [`Features::open_npy`].
+    /// The errors of [`Features::open_npy`].
     pub fn into_features(self) -> Result<Features> {
         let (rows, columns, values) = self.matrix().map_err(|problem| self.problem(problem))?;
         match values {
@@ -129,7 +131,7 @@ impl NpyArray {
     /// The elements of an array of booleans or integers, in the order of the file.
     ///
     /// # Errors
-    /// [`Error::Npy`] for elements of another type, and for a boolean that is neither 0 nor 1.
+    /// [`Error::Npy`] if the elements have another type, or a boolean is neither 0 nor 1.
     pub fn integers(&self) -> Result<Box<dyn Iterator<Item = Result<i128>> + '_>> {
         let kind = self.header.dtype();
         let not_integers = || self.problem(NpyProblem::NotIntegers(header::describe(&kind)));
@@ -151,7 +153,7 @@ impl NpyArray {
     /// The elements of a one-dimensional array of booleans, integers or floating-point numbers.
     ///
     /// # Errors
-    /// [`Error::Npy`] for another number of dimensions, and for elements of another type.
+    /// [`Error::Npy`] if the array is not one-dimensional, or its elements have another type.
     pub fn numbers(&self) -> Result<Vec<f64>> {
         let [_] = self.shape() else { return Err(self.problem(NpyProblem::NotAList(self.shape().len()))) };
         let values = self.mapped().map_or_else(|| convert(&self.header, self.data(), self.len, 1), Ok);
@@ -178,7 +180,7 @@ impl NpyArray {
         Error::Npy { path: self.path.clone(), problem }
     }
 
-    /// The bytes of the array, and perhaps others after them.
+    /// The bytes from the start of the array to the end of the file.
     fn data(&self) -> &[u8] {
         &self.map[self.offset..]
     }
@@ -187,14 +189,14 @@ impl NpyArray {
         let &[rows, columns] = self.shape() else {
             return Err(NpyProblem::Dimensions(self.shape().len()));
         };
-        // Their product is, but one of them may be zero.
+        // Their product fits in usize, but one of them may not, if another is zero.
         let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
         let (rows, columns) = (size(rows), size(columns));
         let values = self.mapped().map_or_else(|| convert(&self.header, self.data(), rows, columns), Ok)?;
         Ok((rows, columns, values))
     }
 
-    /// The mapped elements, if rows are stored in their type.
+    /// The mapped elements, if rows can be stored in their type.
     fn mapped(&self) -> Option<Elements> {
         let DType::Plain(element) = self.header.dtype() else { return None };
         if self.header.order() != Order::C || element.endianness() != Endianness::of_machine() {
@@ -217,7 +219,7 @@ impl fmt::Debug for NpyArray {
     }
 }
 
-/// The kind of a file that is not regular, in words.
+/// The kind of a file that is not a regular file, as text.
 fn kind(found: FileType) -> &'static str {
     #[cfg(unix)]
     {
@@ -239,7 +241,7 @@ fn mapped<T: Scalar>(map: &Arc<Mmap>, offset: usize, len: usize) -> Option<Stora
     Mapped::new(Arc::clone(map), offset, len).map(Storage::from)
 }
 
-/// Copies elements of any real type; the integers that f32 holds exactly become f32.
+/// Copies elements of any real type. Integers become f32 if f32 holds every value of their type exactly.
 fn convert(
     header: &NpyHeader,
     data: &[u8],
@@ -247,7 +249,7 @@ fn convert(
     columns: usize,
 ) -> std::result::Result<Elements, NpyProblem> {
     let unreadable = || NpyProblem::Type(header::describe(&header.dtype()));
-    /// Elements of type `$from`, as `$to`, in row-major order.
+    /// Reads elements of type `$from` as `$to`, in row-major order.
     macro_rules! read {
         ($from:ty, $to:ident, $cast:expr) => {{
             let file = NpyFile::with_header(header.clone(), data);

@@ -1,13 +1,13 @@
-//! Faults of Arrow arrays.
+//! Problems with Arrow arrays.
 
-/// What is wrong with an Arrow array.
+/// The problem with an Arrow array.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrowProblem {
-    /// Features are not read from this type.
+    /// Features cannot be read from this type.
     #[error("features are lists of f16, f32 or f64, or columns of numbers; these are {0}")]
     NotFeatures(String),
-    /// Features are not read from a column of this type.
+    /// Features cannot be read from a column of this type.
     #[error("column {column} holds {kind} where numbers are needed")]
     NotNumbers {
         /// Name of the column.
@@ -15,10 +15,10 @@ pub enum ArrowProblem {
         /// Its type.
         kind: String,
     },
-    /// Labels are not read from this type.
+    /// Labels cannot be read from this type.
     #[error("labels are text, booleans, integers, or dictionaries of them; these are {0}")]
     NotLabels(String),
-    /// There is no list, or no label.
+    /// A row has no list, or no label.
     #[error("row {row} has no value")]
     NoValue {
         /// The row.

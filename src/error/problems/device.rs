@@ -1,13 +1,13 @@
 //! Failures of a GPU.
 
-/// Why a GPU cannot be used, or failed.
+/// The reason why a GPU cannot be used, or failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceProblem {
     /// No graphics adapter can be used.
     #[error("no graphics adapter can be used: {reason}")]
     NoAdapter {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The adapter computes in single precision only.
@@ -18,8 +18,10 @@ pub enum DeviceProblem {
         /// The adapter's name.
         adapter: String,
     },
-    /// The adapter's arithmetic is not accurate enough. Opening a device tests sums, products, quotients, roots, conversions and
-    /// inner products: Vulkan guarantees division in single precision only, and drivers have flaws.
+    /// The adapter's arithmetic is not accurate enough.
+    ///
+    /// Opening a device tests sums, products, quotients, roots, conversions and inner products: Vulkan guarantees the
+    /// accuracy of division only in single precision, and drivers have bugs.
     #[error(
         "{adapter} has {bits}-bit arithmetic, but its {operation} is off by {error:.1e} (relative): compute {}on the CPU (--engine cpu)",
         if *bits == 64 { "in f32 (--precision f32), or " } else { "" }
@@ -43,22 +45,22 @@ pub enum DeviceProblem {
     /// The device is out of memory.
     #[error("out of device memory: cannot allocate {bytes} bytes for {what}")]
     Memory {
-        /// What the memory is for.
+        /// The purpose of the memory.
         what: &'static str,
         /// Bytes requested.
         bytes: u64,
     },
-    /// Something exceeds a limit of the device.
+    /// A request exceeds a limit of the device.
     #[error("{what} needs {needed}, the GPU allows {limit}")]
     Limit {
-        /// What is too large.
+        /// The thing that is too large.
         what: &'static str,
         /// The size needed.
         needed: u64,
         /// The device's limit.
         limit: u64,
     },
-    /// The device did not finish in time. It is not used again.
+    /// The device did not finish in time; it is not used again.
     #[error("the GPU did not finish {what} within {seconds} s; it is not used again")]
     TimedOut {
         /// The verb that ran.
@@ -74,17 +76,17 @@ pub enum DeviceProblem {
         /// The verb that ran.
         what: &'static str,
     },
-    /// A number that is outside the range of single precision.
+    /// A number is outside the range of single precision.
     #[error(
         "single precision cannot hold {what} {value:.1e}: compute in f64 (--precision f64), or on the CPU (--engine cpu)"
     )]
     SinglePrecision {
-        /// Description of the number, put in front of it.
+        /// A description of the number, which precedes it in the message.
         what: &'static str,
         /// The number.
         value: f64,
     },
-    /// The device refused a command.
+    /// The device rejected a command.
     #[error("the GPU refused {what}: {message}")]
     Refused {
         /// The verb that ran.

@@ -1,10 +1,10 @@
-//! Why weighted draws tell too little.
+//! Reasons why weighted draws do not allow an estimate.
 
-/// Why nothing can be estimated.
+/// The reason why nothing can be estimated.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EstimateProblem {
-    /// Every draw came to a part of which no item was left to pick.
+    /// Every draw reached a part that had no items left to pick.
     #[error("none of {draws} draws met the quota: the items picked first left a part nothing to pick")]
     DeadEnds {
         /// The number of draws.
@@ -15,9 +15,9 @@ pub enum EstimateProblem {
         "the weights of draws vary too much for the error of their law to be known: their tail index is {pareto_k:.2}, and estimates are to be trusted up to {trusted}"
     )]
     HeavyWeights {
-        /// k̂; infinite where too few draws have any weight to tell.
+        /// k̂; infinite if too few draws have any weight to estimate it.
         pareto_k: f64,
-        /// The most that it may be.
+        /// The largest k̂ at which estimates can be trusted.
         trusted: f64,
     },
     /// A chain has too few draws for diagnostics.
@@ -28,39 +28,39 @@ pub enum EstimateProblem {
         /// Draws needed.
         needed: usize,
     },
-    /// More Markov chains than run together.
+    /// More Markov chains than can run together.
     #[error("{chains} chains are more than the {limit} that run together; ask for fewer")]
     TooManyChains {
-        /// Chains asked for.
+        /// Requested chains.
         chains: usize,
-        /// The most chains.
+        /// The largest number of chains.
         limit: usize,
     },
-    /// A probability of covering that is none.
+    /// A confidence that is not a probability between 0 and 1.
     #[error("the confidence is {confidence}, and must lie between 0 and 1")]
     Confidence {
-        /// The confidence asked for.
+        /// The requested confidence.
         confidence: f64,
     },
-    /// An interval takes too many proposals.
+    /// An interval would take too many proposals.
     #[error(
         "so narrow an interval may take {} proposals, {operations:.0e} operations in all; the budget is {budget:.0e}",
         crate::error::words::large(*proposals, 2)
     )]
     IntervalBudget {
-        /// Proposals as predicted.
+        /// Predicted number of proposals.
         proposals: f64,
-        /// Their operations.
+        /// The operations that they take.
         operations: f64,
         /// The budget of operations.
         budget: f64,
     },
-    /// No cap of the weights leaves as little above it as wanted.
+    /// No cap on the weights leaves as little weight above it as requested.
     #[error(
         "a law error of {wanted:.0e} cannot be reached: the weights of draws vary too much for it; ask for a larger one"
     )]
     Unreachable {
-        /// The law error wanted.
+        /// The requested law error.
         wanted: f64,
     },
 }

@@ -1,6 +1,6 @@
-//! Faults of kernels that are functions of two items.
+//! Problems with kernels that are functions of two items.
 
-/// Why a kernel function cannot be used.
+/// The reason why a kernel function cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelProblem {
@@ -22,7 +22,7 @@ pub enum KernelProblem {
         /// The value.
         value: f64,
     },
-    /// The median distance of rows is no bandwidth.
+    /// The median distance of rows cannot serve as a bandwidth.
     #[error(
         "the median distance of {pairs} pairs of rows is {median}, since most rows are equal or too few: give a bandwidth, or leave out duplicates"
     )]

@@ -1,4 +1,4 @@
-//! What is wrong with data and devices of one kind.
+//! Problems with one kind of data or device.
 
 mod arrow;
 mod device;

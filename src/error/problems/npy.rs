@@ -1,6 +1,6 @@
-//! Faults of .npy files.
+//! Problems with .npy files.
 
-/// What is wrong with a .npy file.
+/// The problem with a .npy file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpyProblem {
@@ -21,7 +21,7 @@ pub enum NpyProblem {
     /// The header cannot be parsed.
     #[error("the .npy header cannot be read: {reason}{}", shown(header))]
     Malformed {
-        /// Why not.
+        /// The reason.
         reason: String,
         /// The header, cut to fit a message.
         header: String,

@@ -1,59 +1,59 @@
-//! Faults of what engines ship between processes.
+//! Problems with data that engines send between processes.
 
-/// What is wrong with bytes, totals or trials.
+/// The problem with bytes, totals or trials.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamProblem {
-    /// Bytes that are not of this kind.
+    /// The bytes are not of the expected kind.
     #[error("these bytes are not {what}")]
     Foreign {
-        /// What was expected.
+        /// The expected kind of data.
         what: &'static str,
     },
-    /// Bytes of another version of the layout.
+    /// The bytes are of another version of the layout.
     #[error(
         "these bytes are {what} in version {found} of the layout; this library reads version {supported}"
     )]
     Version {
-        /// What was expected.
+        /// The expected kind of data.
         what: &'static str,
         /// The version found.
         found: u32,
-        /// The version that is read.
+        /// The supported version.
         supported: u32,
     },
-    /// The wrong number of bytes.
+    /// The number of bytes is wrong.
     #[error("{what} should take {expected} bytes; there are {found}")]
     Length {
-        /// What was expected.
+        /// The expected kind of data.
         what: &'static str,
         /// The number of bytes that the header states.
         expected: u64,
         /// The number found.
         found: u64,
     },
-    /// Bytes that were changed on the way.
+    /// The bytes were changed on the way.
     #[error("the bytes of {what} are corrupt: their checksum or their contents are wrong")]
     Corrupt {
-        /// What was expected.
+        /// The expected kind of data.
         what: &'static str,
     },
-    /// What was made for one plan is used with another.
+    /// Data made for one plan is used with another.
     #[error("{what} belongs to another plan")]
     OtherPlan {
-        /// What does not belong.
+        /// The data that does not belong.
         what: &'static str,
     },
-    /// Gram matrices in different coordinates.
+    /// The Gram matrices are in different coordinates.
     #[error("the Gram matrices are in different coordinates: some batches were read with another frame")]
     OtherFrame,
-    /// Batches that would draw with the same random numbers.
+    /// Several batches would draw with the same random numbers.
     #[error("several batches have the number {number}; every batch needs a number of its own")]
     RepeatedBatch {
         /// The number.
         number: u64,
     },
-    /// Labels that read alike, but are text in one batch and a number or a truth value in another.
+    /// Labels have the same text, but are strings in one batch and numbers or booleans in another.
     #[error("the labels \"{label}\" are text in some batches and not in others")]
     MixedLabels {
         /// The label, as text.
@@ -69,29 +69,29 @@ pub enum StreamProblem {
         /// The rank.
         expected: f64,
     },
-    /// Leverages that were kept are not those of the rows that came.
+    /// Stored leverages do not match the rows received.
     #[error("the rows of batch {number} have changed since their leverages were computed")]
     ChangedRows {
         /// The number of the batch.
         number: u64,
     },
-    /// More or fewer trials than asked for.
+    /// There are more or fewer trials than requested.
     #[error("{found} trials came where {expected} were asked for")]
     TrialCount {
-        /// Trials asked for.
+        /// Requested trials.
         expected: u64,
-        /// Trials that came.
+        /// Trials received.
         found: u64,
     },
-    /// More trials than are drawn together.
+    /// More trials are requested than can be drawn together.
     #[error("{count} trials are more than the {limit} that fit into one request; ask for fewer at a time")]
     TooManyTrials {
-        /// Trials asked for.
+        /// Requested trials.
         count: u64,
-        /// The most of one request.
+        /// The largest number of trials in one request.
         limit: u64,
     },
-    /// Trials that nobody has asked for.
+    /// There are trials that were not requested.
     #[error("trials came that were not asked for")]
     NotAsked,
 }

@@ -1,6 +1,6 @@
-//! Faults of the weights of rows.
+//! Problems with the weights of rows.
 
-/// Why rows cannot be weighted.
+/// The reason why rows cannot be weighted.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WeightProblem {
@@ -12,7 +12,7 @@ pub enum WeightProblem {
         /// The score, or ln q_i.
         value: f64,
     },
-    /// A weight beside which rounding loses the length of a row.
+    /// A weight is so large that rounding loses the length of the row.
     #[error(
         "the score of item {item} weights its row by e^({value:e}); beyond e^±4294967296 rounding loses the lengths of rows: subtract a common number from all scores, bring the diversity closer to 1, or leave out an item that must not be chosen"
     )]
@@ -22,7 +22,7 @@ pub enum WeightProblem {
         /// ln q_i.
         value: f64,
     },
-    /// The weights of the items that matter span more decades than f64 can square.
+    /// The weights of the items that matter span more decades than f64 can hold when squared.
     #[error(
         "the scores span too many decades: the items that matter have weights that f64 cannot hold together, or nearly dependent rows; bring scores closer to each other, or the diversity closer to 1"
     )]

@@ -8,7 +8,7 @@ use crate::{
     model::{GroundSet, feasibility::Dependence},
 };
 
-/// A law whose part counts are free.
+/// A law whose part counts are unconstrained.
 struct FreeCounts<'l> {
     ground: &'l GroundSet,
     log_z: &'l dyn Fn() -> Result<Estimate<f64>>,
@@ -16,18 +16,18 @@ struct FreeCounts<'l> {
 }
 
 impl KDpp {
-    /// The probability that a quota is met by chance; 0 if it has another total.
+    /// The probability that a quota is met by chance; 0 if the quota has another total.
     ///
     /// ```text
     /// Pr(lo_l ≤ |S∩P_l| ≤ hi_l for every l) = Z / e_k(spec K)
     /// ```
     ///
     /// # Cost
-    /// That of [`PartitionDpp::inference`]: one sum over the nodes for all counts together.
+    /// The cost of [`PartitionDpp::inference`]: one sum over the nodes for all counts together.
     ///
     /// # Errors
-    /// Those of [`PartitionDpp::new`], except for quotas that no set can meet, which have probability zero, and those of
-    /// [`PartitionDpp::inference`].
+    /// The errors of [`PartitionDpp::new`] and [`PartitionDpp::inference`], except for quotas that no set can meet,
+    /// whose probability is zero.
     pub fn probability_of(
         &self,
         partition: &Partition,
@@ -57,7 +57,7 @@ impl Dpp {
     /// ```
     ///
     /// # Errors
-    /// Those of [`KDpp::probability_of`].
+    /// The errors of [`KDpp::probability_of`].
     ///
     /// # Examples
     /// ```
@@ -88,11 +88,11 @@ impl Dpp {
 }
 
 impl FreeCounts<'_> {
-    /// Z of the quota over that of the law.
+    /// Z under the quota, divided by Z of the law.
     fn probability_of(&self, partition: &Partition, quota: &Quota, engine: &Engine) -> Result<Estimate<f64>> {
         let dpp = match PartitionDpp::over(self.ground.clone(), partition, quota, dependence(self.ground)) {
             Err(error) if is_impossible(&error) => return self.never(),
-            // All items of a part, in a kernel whose factor cannot distinguish them.
+            // All items of a part are forced, but the factor of the kernel cannot distinguish them.
             Err(error @ Error::DependentItems { .. }) => return self.tabulated(quota, error),
             dpp => dpp?,
         };
@@ -107,8 +107,8 @@ impl FreeCounts<'_> {
         Ok(Estimate { value, error: value * (met.error + all.error) })
     }
 
-    /// The probability from the table of all counts, for sets too unlikely to have a law of their own; `error` if there
-    /// is no table.
+    /// The probability from the table of all counts, for sets so unlikely that their own law cannot be computed;
+    /// returns `error` if there is no table.
     fn tabulated(&self, quota: &Quota, error: Error) -> Result<Estimate<f64>> {
         match (self.table)() {
             Ok(table) => Ok(from_table(&table, quota)),
@@ -117,7 +117,7 @@ impl FreeCounts<'_> {
         }
     }
 
-    /// Probability 0; the error covers what the factor of a kernel leaves out.
+    /// Probability 0. Its error covers dimensions of the kernel that the factor leaves out.
     fn never(&self) -> Result<Estimate<f64>> {
         let is_factor = self.ground.given().residual().is_some();
         let error = if is_factor { (self.log_z)()?.error.min(1.0) } else { 0.0 };
@@ -133,7 +133,7 @@ fn from_table(table: &PartCounts, quota: &Quota) -> Estimate<f64> {
     Estimate { value, error: terms as f64 * table.error() }
 }
 
-/// Whether no set has such counts, or none of them a determinant.
+/// Whether no set has such counts, or every such set has determinant zero.
 pub(super) fn is_impossible(error: &Error) -> bool {
     matches!(
         error,

@@ -1,4 +1,4 @@
-//! The probability that an unconstrained law meets a quota of many parts, by weighted draws.
+//! The probability that an unconstrained law meets a quota of many parts, estimated by weighted draws.
 
 use super::by_chance::{dependence, is_impossible};
 use crate::{
@@ -10,16 +10,16 @@ use crate::{
     watch::Ended,
 };
 
-/// The probability of a quota by chance, estimated from weighted draws.
+/// The probability that a quota is met by chance, estimated from weighted draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct EstimatedProbability {
-    /// The probability, with its standard error.
+    /// The probability and its standard error.
     pub probability: MonteCarlo<f64>,
-    /// What the draws tell of ln Z under the quota; `None` for a quota that no set can meet.
+    /// Statistics of the draws that estimate ln Z under the quota; `None` if no set can meet the quota.
     pub statistics: Option<WeightStatistics>,
-    /// Why there are fewer draws than the standard error wanted needs, if a [`Watch`] ended them.
+    /// The reason why there are fewer draws than the requested standard error needs, if a [`Watch`] ended them.
     pub ended: Option<Ended>,
 }
 
@@ -27,7 +27,7 @@ impl KDpp {
     /// The probability that a quota is met by chance, with any number of parts, from weighted draws.
     ///
     /// # Errors
-    /// Those of [`probability_of`](KDpp::probability_of), except for budgets of nodes, and those of
+    /// The errors of [`probability_of`](KDpp::probability_of), except for node budgets, and the errors of
     /// [`ImportanceSampler::inference`](crate::ImportanceSampler::inference).
     pub fn estimated_probability_of(
         &self,
@@ -51,7 +51,7 @@ impl Dpp {
     /// The probability that a quota is met by chance, with any number of parts, from weighted draws.
     ///
     /// # Errors
-    /// Those of [`KDpp::estimated_probability_of`].
+    /// The errors of [`KDpp::estimated_probability_of`].
     ///
     /// # Examples
     /// ```
@@ -87,7 +87,7 @@ const NEVER: EstimatedProbability = EstimatedProbability {
     ended: None,
 };
 
-/// Z of the quota, estimated, over that of the law.
+/// The estimate of Z under the quota, divided by Z of the law.
 fn estimated(
     ground: &GroundSet,
     (partition, quota): (&Partition, &Quota),

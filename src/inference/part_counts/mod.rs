@@ -1,4 +1,4 @@
-//! How many items of each part a DPP or k-DPP chooses.
+//! The number of items that a DPP or k-DPP chooses from each part.
 
 mod by_chance;
 mod estimated;
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// The law of the part counts (|S∩P_1|, …, |S∩P_p|).
+/// The distribution of the part counts (|S∩P_1|, …, |S∩P_p|).
 ///
 /// # Examples
 /// ```
@@ -48,14 +48,14 @@ impl PartCounts {
         &self.entries
     }
 
-    /// The probability of a vector of counts; 0 for an impossible one.
+    /// The probability of a vector of counts; 0 if it is impossible.
     #[must_use]
     pub fn probability(&self, counts: &[usize]) -> f64 {
         let found = self.entries.binary_search_by(|(entry, _)| entry[..].cmp(counts));
         found.map_or(0.0, |at| self.entries[at].1)
     }
 
-    /// The probability that a quota allows the counts.
+    /// The probability that the counts meet a quota.
     #[must_use]
     pub fn probability_within(&self, quota: &Quota) -> f64 {
         let allowed = self.entries.iter().filter(|(counts, _)| quota.allows(counts));
@@ -72,20 +72,20 @@ impl PartCounts {
         means
     }
 
-    /// The engine that computed them.
+    /// The engine that computed the probabilities.
     #[must_use]
     pub fn engine(&self) -> &EngineInfo {
         &self.engine
     }
 
-    /// Estimated absolute error of every probability.
+    /// The estimated absolute error of every probability.
     #[must_use]
     pub fn error(&self) -> f64 {
         self.error
     }
 }
 
-/// The free items of each part, and its number of included ones.
+/// The free items of each part, and its number of included items.
 struct Parts {
     groups: Vec<FreeItems>,
     included: Vec<usize>,
@@ -109,7 +109,7 @@ impl Parts {
         Rows::alike(ground.features(), items)
     }
 
-    /// Counts of all parts from those of the open ones.
+    /// The counts of all parts, from the counts of the open parts.
     fn whole(&self, open: &[usize], counts: &[usize]) -> Vec<usize> {
         let mut whole = self.included.clone();
         open.iter().zip(counts).for_each(|(&part, count)| whole[part] += count);
@@ -123,15 +123,16 @@ impl Parts {
 }
 
 impl Dpp {
-    /// The law of the part counts, exactly.
+    /// The exact distribution of the part counts.
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each), and 8/3·r³ for each of Π (min(m_l, r) + 1) nodes.
     ///
     /// # Errors
     /// - [`Error::LabelCount`](crate::Error::LabelCount) if the partition has another number of items;
-    /// - [`Error::NodeBudget`](crate::Error::NodeBudget) past [`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET);
-    /// - those of [`Dpp::inference`].
+    /// - [`Error::NodeBudget`](crate::Error::NodeBudget) above
+    ///   [`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET);
+    /// - the errors of [`Dpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &Engine) -> Result<PartCounts> {
         let graded = |law: &Self| law.graded(engine);
         accurately(self, graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)

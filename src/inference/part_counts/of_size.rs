@@ -1,4 +1,4 @@
-//! Part counts of the k-DPP, by a grid for every choice of k parts.
+//! Part counts of the k-DPP, with a grid for every choice of k parts.
 
 use std::collections::BTreeMap;
 
@@ -18,16 +18,16 @@ use crate::{
 };
 
 impl KDpp {
-    /// The law of the part counts, exactly.
+    /// The exact distribution of the part counts.
     ///
     /// # Cost
-    /// Two passes over A (2mn² operations each), and about 60r³ per node, of which every choice of min(k, p) parts has half
-    /// of Π (min(m_l, k) + 1) over all of them but one.
+    /// Two passes over A (2mn² operations each), and about 60r³ per node. Every choice of min(k, p) parts has half of
+    /// Π (min(m_l, k) + 1) nodes, where the product is over all but one of these parts.
     ///
     /// # Errors
     /// - [`Error::LabelCount`] if the partition has another number of items;
-    /// - [`Error::NodeBudget`] past a fiftieth of [`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET);
-    /// - those of [`KDpp::inference`].
+    /// - [`Error::NodeBudget`] above a fiftieth of [`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET);
+    /// - the errors of [`KDpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &Engine) -> Result<PartCounts> {
         let graded = |law: &Self| law.graded(engine);
         accurately(self, graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)
@@ -49,7 +49,7 @@ impl KDpp {
         let rows = parts.rows(&self.ground);
         let spectrum = TiltedSpectrum::for_size(engine, &rows, &self.ground, k)?;
         let (function, _) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
-        // k items are of at most k parts, so there is a grid for every choice of parts, with the others at z = 0.
+        // k items are in at most k parts, so there is a grid for every choice of parts, with z = 0 for the others.
         let mut found = BTreeMap::new();
         for chosen in combinations(open.len(), together) {
             size_coefficients(engine, &function, &chosen, &sizes, k, &mut found)?;
@@ -62,7 +62,7 @@ impl KDpp {
     }
 }
 
-/// Pr(counts = c and |S| = k) for every c of k items from the chosen groups.
+/// Pr(counts = c and |S| = k) for every vector c of k items from the chosen groups.
 fn size_coefficients(
     engine: &Engine,
     function: &GeneratingFunction,
@@ -71,7 +71,7 @@ fn size_coefficients(
     k: usize,
     found: &mut BTreeMap<Vec<usize>, f64>,
 ) -> Result<()> {
-    // The last group takes what the others leave of k, so its phase stays 0.
+    // The last group supplies the rest of the k items, so its phase stays 0.
     let Some((&last, others)) = chosen.split_last() else { return Ok(()) };
     let mut largest: Vec<usize> = others.iter().map(|&group| sizes[group]).collect();
     largest.push(0);
@@ -82,7 +82,7 @@ fn size_coefficients(
             let weighted: Vec<c64> = values.into_iter().map(|value| value * weight).collect();
             torus.all_coefficients(&weighted)?
         }
-        // Other groups are certainly chosen from.
+        // No set is possible: other groups certainly have chosen items.
         None => vec![0.0; torus.sizes().iter().product()],
     };
     for (mut counts, probability) in each_count(torus.sizes()).zip(shares) {
@@ -97,19 +97,19 @@ fn size_coefficients(
     Ok(())
 }
 
-/// The number of ways to choose `size` of `count`.
+/// The number of ways to choose `size` of `count` elements.
 fn choices(count: usize, size: usize) -> f64 {
     (0..size).map(|i| (count - i) as f64 / (i + 1) as f64).product()
 }
 
-/// Nodes of the largest grid over `together` groups, conjugates counted once.
+/// The number of nodes of the largest grid over `together` groups, counting conjugates once.
 fn widest_grid(sizes: &[usize], together: usize) -> f64 {
     let mut descending = sizes.to_vec();
     descending.sort_unstable_by(|a, b| b.cmp(a));
     (descending[..together - 1].iter().map(|&size| size as f64 + 1.0).product::<f64>() / 2.0).ceil()
 }
 
-/// All ways to choose `size` of 0..count, each ascending.
+/// All ways to choose `size` elements of 0..count, each ascending.
 fn combinations(count: usize, size: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for chosen in 1..=size {

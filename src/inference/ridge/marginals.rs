@@ -14,14 +14,14 @@ use crate::{
     polynomial::generating_function::GeneratingFunction,
 };
 
-/// The sums over the nodes that the probabilities of a group's items depend on, one for every angle, or one for all
-/// where items have the same quality.
+/// The sums over nodes that determine the probabilities of a group's items. There is one sum per angle, or a single
+/// sum if all items have the same quality.
 ///
 /// ```text
 /// Pr(i ∈ S) Z = Σ over angles of Re (a_i v + b_i u_iᵀ W u_i),   v = Σ x φ,   W = Σ x φ P⁻¹ over the nodes at the angle
 /// ```
 ///
-/// a_i = p_i e^{iθ}/c_i and b_i = (1 − p_i) e^{iθ}/c_i² are the derivatives of ln φ.
+/// Here a_i = p_i e^{iθ}/c_i and b_i = (1 − p_i) e^{iθ}/c_i² are the derivatives of ln φ.
 #[derive(Debug)]
 enum Sums {
     /// Σ Re a v, and Σ Re b W.
@@ -39,7 +39,7 @@ impl Sums {
         }
     }
 
-    /// Adds a node with this x φ; `even` is the item's turn, where there is one for all.
+    /// Adds a node with this x φ; `even` is the turn of all items, if they have the same quality.
     fn add(&mut self, turn: Turn, value: c64, inverse: Option<&Mat<c64>>, even: Option<ItemTurn>) {
         match self {
             Self::Even(added, form) => {
@@ -64,7 +64,7 @@ impl Sums {
 }
 
 impl RidgeNodes {
-    /// Sets the probabilities of the items of all groups; returns their error.
+    /// Sets the probabilities of the items of all groups and returns their error.
     pub(super) fn set_probabilities(
         &self,
         engine: &Engine,
@@ -146,7 +146,8 @@ impl RidgeNodes {
         Ok(())
     }
 
-    /// Calls `add` with u_iᵀ W_l u_i for the items of every group that has a W_l, as the difference of two squares.
+    /// Calls `add` with u_iᵀ W_l u_i for the items of every group with a W_l. The form is the difference of two
+    /// squares.
     fn add_forms(
         &self,
         engine: &Engine,
@@ -163,7 +164,7 @@ impl RidgeNodes {
                     let root = linalg::positive_root(form.as_ref(), sign * function.weights[group].powi(2))?;
                     Ok(linalg::square_root(&function.map * root))
                 }
-                // Of certain items, and groups with fewer angles.
+                // Certain items, and groups with fewer angles, have no form.
                 None => Ok(Mat::zeros(function.map.nrows(), 1)),
             };
             let factors = (0..rows.groups().len()).map(factor).collect::<Result<Vec<_>>>()?;

@@ -18,30 +18,30 @@ use crate::{
 pub(super) struct RidgeInference {
     dpp: RidgeDpp,
     free: FreeRidge,
-    /// ln of the weights of the parts that leave a choice.
+    /// ln of the weights of the parts in which a choice is left.
     log_weights: Vec<f64>,
-    /// `None` if no part does.
+    /// The nodes; `None` if no choice is left in any part.
     nodes: Option<RidgeNodes>,
     pub(super) log_z: Estimate<f64>,
     pub(super) engine: Engine,
 }
 
 impl RidgeDpp {
-    /// Computes ln Z; inclusion probabilities on demand.
+    /// Computes ln Z now, and inclusion probabilities on demand.
     ///
     /// # Cost
-    /// Without qualities that of [`PartitionDpp::inference`](crate::PartitionDpp::inference). With qualities besides,
-    /// N passes over the rows of every part for ln Z and 2N for inclusion probabilities (2mn² operations each): N is
-    /// about 8√κ_l + κ_l for one part with κ_l items, and about 8√k + k for every part under a fixed total; and 16Nr²
-    /// bytes for every part.
+    /// Without qualities, the cost of [`PartitionDpp::inference`](crate::PartitionDpp::inference). Qualities add N
+    /// passes over the rows of every part for ln Z and 2N for inclusion probabilities (2mn² operations each), and
+    /// 16Nr² bytes for every part. N is about 8√κ_l + κ_l for a single part with κ_l items, and about 8√k + k for
+    /// every part under a fixed total.
     ///
     /// # Numerics
-    /// Nodes lie on circles at whose radius the quota's counts are the expected ones, between the points at which the
-    /// weights of items have poles.
+    /// Nodes lie on circles whose radius makes the expected counts equal the quota, and between the points at which
+    /// the weights of items have poles.
     ///
     /// # Errors
-    /// - [`Error::NodeBudget`], with the number of nodes: they multiply over parts;
-    /// - [`Error::Eigen`], [`Error::IllConditioned`], and those of the engine.
+    /// - [`Error::NodeBudget`] with the number of nodes, which is a product over parts;
+    /// - [`Error::Eigen`], [`Error::IllConditioned`], and errors of the engine.
     pub fn inference(&self, engine: &Engine) -> Result<Inference> {
         Ok(self.ridge_inference(engine)?.into())
     }
@@ -76,15 +76,16 @@ impl RidgeDpp {
         })
     }
 
-    /// The probability that a set meets the quota by chance: among sets of the same total if the quota has one, and of any
-    /// size otherwise.
+    /// The probability that a set meets the quota by chance.
+    ///
+    /// The set is one of the same total if the quota has a total, and one of any size otherwise.
     ///
     /// ```text
     /// Pr(lo_l ≤ |S∩P_l| ≤ hi_l for every l) = Z / Z without the quota
     /// ```
     ///
     /// # Errors
-    /// Those of [`inference`](RidgeDpp::inference).
+    /// The errors of [`inference`](RidgeDpp::inference).
     ///
     /// # Examples
     /// ```
@@ -104,13 +105,13 @@ impl RidgeDpp {
         Ok(Estimate { value, error: value * (met.error + all.error) })
     }
 
-    /// ln det of the kernel of a set, with qualities.
+    /// ln det of the kernel submatrix of a set, with qualities.
     ///
     /// # Cost
     /// O((n + |S|)|S|²).
     ///
     /// # Errors
-    /// [`Error::ItemOutOfRange`] for a set of other items.
+    /// [`Error::ItemOutOfRange`] if the set has items that do not exist.
     pub fn log_det(&self, subset: &Subset) -> Result<Estimate<f64>> {
         self.check_items(subset)?;
         self.log_weight(subset.as_slice())
@@ -141,7 +142,7 @@ impl RidgeDpp {
 }
 
 impl RidgeInference {
-    /// As [`Inference::log_probability`], in O((n + |S|)|S|²).
+    /// Implements [`Inference::log_probability`], in O((n + |S|)|S|²).
     pub(super) fn log_probability(&self, subset: &Subset) -> Result<Estimate<f64>> {
         self.dpp.check_items(subset)?;
         let is_allowed = self.dpp.included().iter().all(|&item| subset.contains(item as usize))
@@ -156,7 +157,7 @@ impl RidgeInference {
         Ok(Estimate { value, error: log_weight.error + self.log_z.error + rounding })
     }
 
-    /// As [`Inference::inclusion_probabilities`].
+    /// Implements [`Inference::inclusion_probabilities`].
     pub(super) fn inclusion_probabilities(&self) -> Result<Estimate<Vec<f64>>> {
         let mut probabilities = vec![0.0; self.dpp.features().items()];
         self.free.certain.iter().for_each(|&item| probabilities[item as usize] = 1.0);

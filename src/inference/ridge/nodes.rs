@@ -18,17 +18,17 @@ use crate::{
     },
 };
 
-/// The sum over all allowed counts, at its nodes.
+/// The sum over all allowed counts, with its nodes.
 ///
 /// ```text
 /// φ(θ) = Π_i (1 − p_i + p_i e^{iθ}) det P(θ),   P(θ) = I + Σ_i u_i u_iᵀ (e^{iθ} / (1 − p_i + p_i e^{iθ}) − 1)
 /// ```
 ///
-/// with the rows u_i of the marginal kernel of T, and the angle θ of item i's part.
+/// Here u_i are the rows of the marginal kernel of T, and θ is the angle of item i's part.
 #[derive(Debug)]
 pub(super) struct RidgeNodes {
     pub(super) drawn: DrawnDpp,
-    /// `None` if all rows are zero.
+    /// The generating function of T; `None` if all rows are zero.
     pub(super) function: Option<GeneratingFunction>,
     pub(super) groups: Vec<TurnedGroup>,
     pub(super) torus: Torus,
@@ -38,7 +38,7 @@ pub(super) struct RidgeNodes {
     pub(super) mass: Estimate<f64>,
     /// The error of the spectrum, in units of the sum.
     pub(super) spectrum: f64,
-    /// ln of the sum of all sets that are allowed.
+    /// ln of the sum over all allowed sets.
     pub(super) log_sum: Estimate<f64>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Value {
 }
 
 impl RidgeNodes {
-    /// Of a law that leaves a choice.
+    /// Computes the nodes of a law in which a choice is left.
     pub(super) fn new(
         engine: &Engine,
         free: &FreeRidge,
@@ -91,7 +91,7 @@ impl RidgeNodes {
         };
         nodes.mass = nodes.summed(engine)?;
         let mass = nodes.mass;
-        // In the worst case all sets affected by the spectrum's error are allowed.
+        // In the worst case, all sets affected by the error of the spectrum are allowed.
         nodes.spectrum = accurate(lost / mass.value)?;
         let terms = (rank + log_weights.len() + 4) as f64;
         let largest = log_mass.abs().max(sum.log_unit().abs()).max(1.0);
@@ -102,7 +102,7 @@ impl RidgeNodes {
         Ok(nodes)
     }
 
-    /// The sum, and its error.
+    /// The sum and its error.
     fn summed(&self, engine: &Engine) -> Result<Estimate<f64>> {
         let mut values = Vec::with_capacity(self.torus.nodes());
         self.visit(engine, GridRequest::Determinants, |_, _, value| values.push(value.phi))?;
@@ -121,7 +121,7 @@ impl RidgeNodes {
         self.function.as_ref().map_or(0, GeneratingFunction::rank)
     }
 
-    /// Calls `visit` with every node, its turns, φ, and P⁻¹ on request.
+    /// Calls `visit` with every node, its turns, φ and, on request, P⁻¹.
     pub(super) fn visit(
         &self,
         engine: &Engine,
@@ -187,7 +187,7 @@ fn add(sum: &mut Mat<c64>, term: impl Fn(usize, usize) -> c64) {
     }
 }
 
-/// The expected counts of a law without its quota.
+/// The expected part counts of a law without its quota.
 ///
 /// ```text
 /// E|S∩P_l| = Σ p_i + Σ (1 − p_i) ‖u_i‖²

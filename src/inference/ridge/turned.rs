@@ -12,11 +12,11 @@ use crate::{
     polynomial::{generating_function::GeneratingFunction, torus::Torus},
 };
 
-/// The angles θ of a group's nodes from 0 to π; those of conjugates are left out.
+/// The angles θ of a group's nodes from 0 to π; conjugates are left out.
 #[derive(Clone, Debug)]
 pub(super) struct Angles(Vec<f64>);
 
-/// One of the angles, and whether the node is at its conjugate.
+/// An angle, and whether the node is at the conjugate of the angle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     pub(super) at: usize,
@@ -24,7 +24,7 @@ pub(super) struct Turn {
 }
 
 impl Angles {
-    /// Those of every group.
+    /// The angles of every group.
     pub(super) fn of(torus: &Torus) -> Vec<Self> {
         let angles = |[size, _, half]: [usize; 3]| {
             let angle = |j: usize| PI * (2 * j + half) as f64 / size as f64;
@@ -43,7 +43,7 @@ impl Angles {
 }
 
 impl Turn {
-    /// That of every group at a node.
+    /// The turn of every group at a node.
     pub(super) fn of(torus: &Torus, node: usize) -> Vec<Self> {
         let turn = |[size, j, half]: [usize; 3]| {
             let is_conjugate = 2 * j + half > size;
@@ -52,13 +52,13 @@ impl Turn {
         torus.steps(node).into_iter().map(turn).collect()
     }
 
-    /// A number at the node, from that at the angle.
+    /// Converts a number at the angle to the number at the node.
     pub(super) fn of_number(self, z: c64) -> c64 {
         if self.is_conjugate { z.conj() } else { z }
     }
 }
 
-/// What multiplies the terms of an item with ln odds x if its part's variable turns by the angle θ.
+/// The factors of an item with log-odds x if the variable of its part turns by the angle θ.
 ///
 /// ```text
 /// c = 1 − p + p e^{iθ}:   the generating function of B
@@ -91,17 +91,17 @@ impl ItemTurn {
         self.log
     }
 
-    /// 1/|c|: by how much rounding grows.
+    /// 1/|c|, the factor by which rounding errors grow.
     pub(super) fn growth(self) -> f64 {
         (-self.log.re).exp()
     }
 
-    /// e^{iθ}/c: the square of an item's row, relative to that without a turn.
+    /// e^{iθ}/c: the square of an item's row relative to the row without a turn.
     fn square(self) -> c64 {
         exp(c64::new(-self.log.re, self.angle - self.log.im))
     }
 
-    /// ln of the factors of an item's row in the parts A and B of its square, e^{iθ}/c = e^{iθ} A + B.
+    /// ln of the factors of an item's row in A and B, the two parts of its square: e^{iθ}/c = e^{iθ} A + B.
     fn log_factors(self) -> [f64; 2] {
         [log_probability(-self.x), log_probability(self.x)].map(|log| 0.5 * log - self.log.re)
     }
@@ -111,7 +111,7 @@ impl ItemTurn {
         self.square() * sigmoid(self.x)
     }
 
-    /// (1 − p) e^{iθ}/c²: what multiplies the probability that the item is in T, in units of its row without a turn.
+    /// (1 − p) e^{iθ}/c²: the factor of the probability that the item is in T, in units of its row without a turn.
     pub(super) fn drawn(self) -> c64 {
         exp(c64::new(-2.0 * self.log.re, self.angle - 2.0 * self.log.im)) * sigmoid(-self.x)
     }
@@ -122,15 +122,15 @@ pub(super) fn exp(z: c64) -> c64 {
     c64::new(cos, sin) * z.re.exp()
 }
 
-/// Σ u_i u_iᵀ e^{iθ}/c_i of a group, at every angle.
+/// Σ u_i u_iᵀ e^{iθ}/c_i over a group, at every angle.
 #[derive(Clone, Debug)]
 pub(super) enum Shares {
-    /// In units of that without a turn, where all items have the same quality.
+    /// In units of the sum without a turn, if all items have the same quality.
     Even(Vec<c64>),
     Each(Vec<Mat<c64>>),
 }
 
-/// One group at its angles.
+/// A group at all of its angles.
 #[derive(Clone, Debug)]
 pub(super) struct TurnedGroup {
     pub(super) angles: Angles,
@@ -145,7 +145,7 @@ impl TurnedGroup {
     /// All groups at their angles.
     ///
     /// # Cost
-    /// Two passes over the rows of every group for each of its angles, unless all items have the same quality.
+    /// Two passes over the rows of every group per angle, unless all items have the same quality.
     pub(super) fn all(
         engine: &Engine,
         free: &FreeRidge,
@@ -163,7 +163,7 @@ impl TurnedGroup {
         };
         let group = |(group, angles): (usize, Angles)| {
             let t = log_weights[group];
-            // The item whose coin is most nearly fair.
+            // The item whose probability p is nearest to ½.
             let distances = free.groups[group].iter().map(|item| (free.log_odds(item) + t).abs());
             let nearest = distances.fold(f64::INFINITY, f64::min);
             let log = |&angle: &f64| {
@@ -187,7 +187,7 @@ impl TurnedGroup {
     }
 }
 
-/// The shares of every group at its angles, from the rows.
+/// Computes the shares of every group at its angles from the rows.
 fn measured(
     engine: &Engine,
     free: &FreeRidge,

@@ -1,4 +1,4 @@
-//! Weights of the parts that minimise the bound Γ.
+//! The weights of the parts that minimise the bound Γ.
 
 use super::{
     Subproblem,
@@ -14,21 +14,22 @@ use crate::Result;
 const MOST_ITEMS: usize = 150;
 const MOST_STEPS: usize = 20;
 
-/// ln of the weights of the parts, at most 0, at which the bound of the Γ relaxation is about lowest.
+/// Computes the logarithms of the part weights, at most 0, that about minimise the bound of the Γ relaxation.
 ///
 /// ```text
 /// ln det K_S = ln det (D K D)_S − Σ_l |S∩P_l| τ_l,   D_ii² = e^τ_l for i in part l
 /// ∂f/∂τ_l = Σ_{i∈P_l} x_i (e^τ_l a_iᵀ ∇Γ a_i − 1)
 /// ```
 ///
-/// The bound holds for any τ. Under ranges it may be far off without weights: if a part of short rows must be chosen
-/// from, Γ spreads the lengths of the long rows over them. Under fixed counts all parts are already scaled alike.
+/// The bound holds for any τ. Under ranges it may be far off without weights: if items must be chosen from a part of
+/// short rows, Γ spreads the lengths of the long rows over them. Under fixed counts all parts already have the same
+/// scale.
 ///
 /// # Cost
 /// At most 20 relaxations.
 ///
 /// # Source
-/// Chen, Fampa and Lee, *Generalized scaling for the constrained maximum-entropy sampling problem* (2024); one weight
+/// Chen, Fampa and Lee, *Generalized scaling for the constrained maximum-entropy sampling problem* (2024). One weight
 /// per part and the steps are this library's.
 pub(crate) fn balance(problem: &Subproblem, enough: &dyn Fn(f64, f64) -> bool) -> Result<Vec<f64>> {
     const LEAST_GAIN: f64 = 1e-3;
@@ -40,7 +41,7 @@ pub(crate) fn balance(problem: &Subproblem, enough: &dyn Fn(f64, f64) -> bool) -
         return Ok(nothing);
     }
     if problem.len() > MOST_ITEMS {
-        // The longest rows represent all.
+        // The longest rows represent all items.
         let mut longest = Held::new(problem).start();
         longest.sort_unstable();
         let part = problem.part(&longest);

@@ -3,12 +3,12 @@
 use super::Subproblem;
 use crate::{engine::Demand, map::Place, model::Counts};
 
-/// 0 ≤ x ≤ 1 with Σ x_i in a range over every group, and over all.
+/// 0 ≤ x ≤ 1, with Σ x_i in a range over every group and over all items.
 #[derive(Clone, Debug)]
 pub(super) struct Choices {
     /// The items of every group.
     pub(super) groups: Vec<Vec<usize>>,
-    /// Counts, limited by the numbers of items and the rank.
+    /// The counts, limited by the numbers of items and the rank.
     pub(super) counts: Counts,
 }
 
@@ -17,7 +17,7 @@ pub(super) struct Choices {
 pub(super) struct LinearMaximum {
     /// max g·x.
     pub(super) value: f64,
-    /// By how much the maximum falls if an item is forced in (or, if it is in, out); 0 for ties.
+    /// The decrease of the maximum if an item is forced in (or, if it is in, out); 0 for ties.
     pub(super) regret: Vec<f64>,
     /// Whether an item is in at the maximum.
     pub(super) taken: Vec<bool>,
@@ -25,9 +25,9 @@ pub(super) struct LinearMaximum {
 
 /// The items that are in at the maximum of a linear function, group by group.
 pub(super) struct Ends {
-    /// Items by descending gradient.
+    /// The items of every group by descending gradient.
     orders: Vec<Vec<usize>>,
-    /// How many of each group are in.
+    /// The number of items of each group that are in.
     counts: Vec<usize>,
     /// The gradient of the item that one forced in replaces; ∞ if it cannot be in.
     pub(super) last: Vec<f64>,
@@ -36,7 +36,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// The items that are in, and the first of every group that is out.
+    /// The items that are in, and the first item of every group that is out.
     pub(super) fn with_next(&self) -> Vec<usize> {
         let of_group = |(order, &count): (&Vec<usize>, &usize)| {
             order.iter().take(count + 1).copied().collect::<Vec<_>>()
@@ -59,15 +59,17 @@ impl Choices {
         Self::among(&problem.places, counts.unwrap_or_else(|| problem.counts.clone()))
     }
 
-    /// The choices of so many items of every group among these.
+    /// The choices among these items, with these counts for every group.
     pub(super) fn among(places: &[Place], counts: Counts) -> Self {
         let mut groups = vec![Vec::new(); counts.low.len()];
         places.iter().enumerate().for_each(|(item, place)| groups[place.group].push(item));
         Self { groups, counts }
     }
 
-    /// The maximum of a linear function: the largest entries that every group needs, then the largest of any group while
-    /// they are positive or the total needs them (greedy, exact for nested sums).
+    /// The maximum of a linear function.
+    ///
+    /// It takes the largest entries that every group needs, then the largest of any group while they are positive or
+    /// the total needs them (greedy, exact for nested sums).
     pub(super) fn best(&self, gradient: &[f64]) -> LinearMaximum {
         let Ends { orders, counts, last, next } = self.ends(gradient);
         let mut best = LinearMaximum {
@@ -98,7 +100,7 @@ impl Choices {
         let orders: Vec<Vec<usize>> = self.groups.iter().map(descending).collect();
         let value = |l: usize, rank: usize| orders[l].get(rank).map(|&item| gradient[item]);
         let counts = self.taken(&value);
-        // One item more or less in a group changes another group, or the total.
+        // One more or one fewer item in a group changes another group, or the total.
         let allowed = &self.counts;
         let total: usize = counts.iter().sum();
         let all = 0..counts.len();
@@ -122,7 +124,9 @@ impl Choices {
         Ends { orders, counts, last, next }
     }
 
-    /// How many entries of every group are in at the maximum; `value` returns the entries of a group in descending order.
+    /// The number of entries of every group that are in at the maximum.
+    ///
+    /// `value` returns a group's entries in descending order.
     fn taken(&self, value: &impl Fn(usize, usize) -> Option<f64>) -> Vec<usize> {
         let mut counts = self.counts.low.clone();
         if self.counts.is_fixed() {
@@ -143,7 +147,7 @@ impl Choices {
         }
     }
 
-    /// Sums of the groups well inside the ranges: half way between the least and the most total.
+    /// Sums of the groups well inside the ranges: halfway between the least and the greatest total.
     pub(super) fn centre_sums(&self) -> Vec<f64> {
         let Counts { low, high, least, most, .. } = &self.counts;
         let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
@@ -161,14 +165,14 @@ impl Choices {
         x
     }
 
-    /// Sums of the groups near given ones, at some distance from every bound.
+    /// Sums of the groups near the given ones, at some distance from every bound.
     pub(super) fn sums_inside(&self, sums: &[f64]) -> Vec<f64> {
         /// The distance from a bound as a fraction of the way to the centre.
         const SHARE: f64 = 0.2;
         let Counts { low, high, least, most, .. } = &self.counts;
         let centre = self.centre_sums();
         let inside = |bound: usize, centre: f64| bound as f64 + SHARE * (centre - bound as f64);
-        // Sums of 0 and of all items are bounds of each x already.
+        // Sums of 0 and of all items already follow from the bounds of each x.
         let floor = |l: usize| if low[l] == 0 { 0.0 } else { inside(low[l], centre[l]) };
         let ceiling = |l: usize| {
             if high[l] == self.groups[l].len() { high[l] as f64 } else { inside(high[l], centre[l]) }

@@ -11,22 +11,22 @@ use super::{
 };
 use crate::{Error, Result, map::rounding::of_sum};
 
-/// Items that a round may add beyond those that the linear problem takes.
+/// The number of items that a round may add beyond the ones that the linear problem takes.
 const MORE: usize = 32;
 const MOST_ROUNDS: usize = 100;
-/// With more items than this, those where x is zero are dropped.
+/// With more items than this, those with zero x are dropped.
 const MOST_ITEMS: usize = 400;
 const ZERO: f64 = 1e-7;
 /// The distance from the relaxation's maximum at which a bound is good enough.
 const CLOSEST: f64 = 1e-6;
 
-/// Items of which a few form a master problem.
+/// A pool of items. A few of them form a master problem.
 pub(super) trait Pool {
     type Master: Relaxation;
     /// The relaxation of some items, by position, and their choices.
     fn master(&self, items: &[usize]) -> (Self::Master, Choices);
-    /// The bounds that a point of the master problem proves, for all items: that of the gradient, which prices items, and the
-    /// best.
+    /// The bounds that a point of the master problem proves for all items: the bound of the gradient, which prices
+    /// items, and the best bound.
     fn majorants(
         &self,
         master: &Self::Master,
@@ -35,23 +35,24 @@ pub(super) trait Pool {
     fn choices(&self) -> &Choices;
 }
 
-/// The bound for all items, and the point where it was found.
+/// The bound for all items, and its point.
 #[derive(Clone, Debug)]
 pub(super) struct Priced {
     pub(super) upper_bound: f64,
     /// x for all items.
     pub(super) x: Vec<f64>,
-    /// [`Bounded::doubts`] of all items.
+    /// The [`Bounded::doubts`] of all items.
     pub(super) doubt: Vec<f64>,
     pub(super) best: LinearMaximum,
     pub(super) steps: u64,
 }
 
-/// Alternates between the relaxation of the master problem and the gradient for all items, which gives a bound and the
-/// items to add.
+/// Alternates between the relaxation of the master problem and the gradient for all items.
+///
+/// The gradient gives a bound and the items to add.
 ///
 /// # Cost
-/// Per round, 2mr² for the gradient and the relaxation of a few hundred items.
+/// Per round, 2mr² for the gradient, and the relaxation of a few hundred items.
 ///
 /// # Source
 /// Fully corrective Frank–Wolfe: Jaggi, *Revisiting Frank–Wolfe* (2013).
@@ -65,7 +66,7 @@ pub(super) fn maximise_by_columns(
     let mut x: Option<Vec<f64>> = None;
     let mut best: Option<Priced> = None;
     let mut steps = 0;
-    // The least bound by the gradient, and the largest value: how far x is from the relaxation's maximum.
+    // The least bound from the gradient and the largest value; the difference is the distance of x from the maximum.
     let (mut bound, mut value) = (f64::INFINITY, f64::NEG_INFINITY);
     for round in 0..MOST_ROUNDS {
         items.sort_unstable();
@@ -130,7 +131,7 @@ fn price<P>(choices: &Choices, items: &[usize], solved: &Bounded<P>, majorant: &
     Priced { upper_bound, x, doubt, best: choices.best(&majorant.slopes), steps: solved.steps }
 }
 
-/// The items in use; groups that would have no choice left keep all.
+/// The items with positive x. Groups that would have no choice left keep all their items.
 fn in_use(choices: &Choices, items: &[usize], x: &[f64]) -> Vec<usize> {
     let mut kept = Vec::with_capacity(items.len());
     for (l, members) in choices.groups.iter().enumerate() {
@@ -146,7 +147,7 @@ fn in_use(choices: &Choices, items: &[usize], x: &[f64]) -> Vec<usize> {
     kept
 }
 
-/// The items that would be worth more than those of the master problem.
+/// The items that would be worth more than the items of the master problem.
 fn entering(choices: &Choices, items: &[usize], prices: &[f64]) -> Vec<usize> {
     let known = |item: &usize| items.binary_search(item).is_ok();
     let at_hand = |members: &Vec<usize>| members.iter().copied().filter(known).collect();
@@ -174,7 +175,7 @@ impl<'a> Held<'a> {
         Self { problem, choices: Choices::of(problem) }
     }
 
-    /// The longest rows of every group, twice as many as may be chosen; some rows if none need be.
+    /// The longest rows of every group, twice as many as may be chosen; a few rows if none must be chosen.
     pub(super) fn start(&self) -> Vec<usize> {
         let mut start = Vec::new();
         for (l, members) in self.choices.groups.iter().enumerate() {
@@ -197,7 +198,7 @@ impl Pool for Held<'_> {
     }
 
     fn majorants(&self, master: &Gamma, point: &GammaPoint) -> Result<[Majorant; 2]> {
-        /// Rows whose images are in memory at a time.
+        /// The number of rows whose images are in memory at a time.
         const BLOCK: usize = 1024;
         let (rows, weights) = (self.problem.rows(), &self.problem.weights);
         let factor = point.gradient_factor();

@@ -1,4 +1,4 @@
-//! A subproblem by its kernel, and by the inverse of its kernel.
+//! A subproblem given by its kernel or by the inverse of its kernel.
 
 use faer::Mat;
 
@@ -15,12 +15,13 @@ const INVERTIBLE: f64 = 1e-8;
 /// constant + Σ_S w_i + ln det M_S, to be maximised over sets.
 #[derive(Clone, Debug)]
 pub(super) struct DenseKernel {
-    /// M.
+    /// The matrix M.
     pub(super) matrix: Mat<f64>,
-    /// ℓ and e: the error of M_ij is at most ℓ_i e_j + e_i ℓ_j + e_i e_j, …
+    /// The ℓ of the error bound of M_ij: ℓ_i e_j + e_i ℓ_j + e_i e_j plus an entry of a matrix of norm `error`.
     pub(super) lengths: Vec<f64>,
+    /// The e of the error bound.
     pub(super) errors: Vec<f64>,
-    /// … plus the entry of a matrix of this spectral norm.
+    /// The spectral norm of a further error matrix.
     pub(super) error: f64,
     pub(super) weights: Vec<f64>,
     pub(super) constant: f64,
@@ -49,13 +50,13 @@ impl DenseKernel {
             values.iter().zip(factors).map(|(x, factor)| (x * factor).powi(2)).sum::<f64>().sqrt()
         };
         let length = norm(&self.lengths);
-        // The factors are rounded, too.
+        // The factors are also rounded.
         let error = norm(&self.errors) + of_value(2.0 * length);
         let largest = factors.iter().copied().fold(0.0, f64::max);
         (2.0 * length + error) * error + largest * largest * self.error
     }
 
-    /// The problem in terms of the items left out; `None` for a kernel without a good inverse.
+    /// The problem in terms of the items left out; `None` for a kernel without an accurate inverse.
     ///
     /// ```text
     /// det K_S = det K · det (K⁻¹)_{S^c},   K⁻¹ ⪯ U (Λ − ε I)⁻¹ Uᵀ where ‖K − U Λ Uᵀ‖ ≤ ε
@@ -92,7 +93,7 @@ impl DenseKernel {
 }
 
 impl DenseKernel {
-    /// ψ as known, or a guess: a share of the squared residual of every item beyond all others.
+    /// The known ψ, or a guess: a share of the squared residual of every item beyond all others.
     pub(super) fn scaling_or_guess(&self, known: &[f64]) -> Result<Vec<f64>> {
         const SHARE: f64 = 0.6;
         if !known.is_empty() {

@@ -1,4 +1,4 @@
-//! The parameters of relaxations, by descent on the bound.
+//! Descent on the bound, which finds the parameters of relaxations.
 
 use faer::Mat;
 
@@ -16,13 +16,13 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Descent {
     pub(super) steps: usize,
-    /// The descent ends when a step gains less than this share of the bound's excess over the target.
+    /// The share of the bound's excess over the target. The descent ends when a step gains less.
     pub(super) share: f64,
     pub(super) target: f64,
 }
 
 impl Descent {
-    /// The least gain of a step.
+    /// The least gain for a step to count.
     pub(super) fn least_gain(&self, bound: f64) -> f64 {
         const LEAST: f64 = 3e-5;
         let share = self.share * (bound - self.target);
@@ -30,13 +30,13 @@ impl Descent {
     }
 }
 
-/// Relaxations of one problem that differ in parameters ψ.
+/// Relaxations of one problem that differ in their parameters ψ.
 pub(super) trait Family {
     type Member: Relaxation;
 
     fn member(&self, parameters: &[f64]) -> Result<Self::Member>;
 
-    /// The slope of the bound in ψ, at a maximum x.
+    /// The slope of the bound in ψ at a maximum x.
     fn slope(member: &Self::Member, x: &[f64], point: &Point<Self>) -> Vec<f64>;
 
     /// Roughly the inverse of the bound's second derivative in every ψ.
@@ -45,7 +45,7 @@ pub(super) trait Family {
 
 type Point<F> = <<F as Family>::Member as Relaxation>::Point;
 
-/// A bound, and its ψ.
+/// A bound and its ψ.
 struct Tuned<F: Family + ?Sized> {
     parameters: Vec<f64>,
     member: F::Member,
@@ -58,7 +58,7 @@ impl<F: Family> Tuned<F> {
     }
 }
 
-/// Minimises the bound over ψ from a given ψ; returns the best ψ and its bound.
+/// Minimises the bound over ψ from a given ψ. Returns the best ψ and its bound.
 ///
 /// # Source
 /// Broyden, Fletcher, Goldfarb and Shanno: Nocedal and Wright, *Numerical optimization* (2006), chapter 6.
@@ -72,7 +72,7 @@ pub(super) fn descend<F: Family>(
 ) -> Result<(Vec<f64>, Bounded<Point<F>>)> {
     const SHORTER: f64 = 0.3;
     const SHORTEST: f64 = 1e-3;
-    /// Meagre steps in a row after which the descent ends.
+    /// The number of consecutive meagre steps after which the descent ends.
     const PATIENCE: usize = 2;
     let evaluate = |parameters: Vec<f64>, start: Option<Vec<f64>>| -> Result<Tuned<F>> {
         let member = family.member(&parameters)?;
@@ -100,7 +100,7 @@ pub(super) fn descend<F: Family>(
             other => Some(other?),
         };
         steps += other.as_ref().map_or(0, |other| other.bounded.steps);
-        // A relaxation that is solved until its bound is below the target may be far from its maximum.
+        // A relaxation that is solved only until its bound is below the target may be far from its maximum.
         let proves = |other: &Tuned<F>| other.bounded.upper_bound < descent.target;
         let falls = |other: &Tuned<F>| other.bounded.maximum < best.bounded.maximum;
         let Some(other) = other.filter(|other| proves(other) || falls(other)) else {
@@ -121,7 +121,8 @@ pub(super) fn descend<F: Family>(
         slope = new_slope;
         let is_meagre =
             best.bounded.maximum - other.bounded.maximum < descent.least_gain(best.bounded.maximum);
-        // Where rows have their best scales, the bound may be below the relaxation's maximum, and rise while that falls.
+        // With the best scales for rows, the bound may be below the relaxation's maximum, and rise while the maximum
+        // falls.
         lowest = Some(lower(lowest, std::mem::replace(&mut best, other)));
         length = 1.0;
         meagre = if is_meagre { meagre + 1 } else { 0 };

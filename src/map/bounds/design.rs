@@ -21,27 +21,27 @@ use crate::{
     model::Counts,
 };
 
-/// Of every group, the items that the first master problem has beyond twice those that may be chosen.
+/// The items of every group in the first master problem, in addition to twice the number that may be chosen.
 const MORE: usize = 8;
 
-/// The rows of a design that are still undecided, and those that are included.
+/// The undecided and the included rows of a design.
 #[derive(Clone, Debug)]
 pub(crate) struct DesignRows {
-    /// Ascending.
+    /// The places of the undecided rows, ascending.
     pub(crate) places: Vec<Place>,
-    /// How many to choose besides the included ones.
+    /// The numbers of rows to choose in addition to the included ones.
     pub(crate) counts: Counts,
-    /// a_i, a column per item.
+    /// The rows a_i, a column per item.
     columns: Vec<f64>,
     pub(crate) dims: usize,
     /// The included rows.
     base: Vec<f64>,
-    /// ln det of the design minus that of these rows, which are scaled.
+    /// The difference of ln det between the design and these scaled rows.
     pub(crate) constant: f64,
 }
 
 impl DesignRows {
-    /// These rows, column by column, of which none is included yet but those of `base`.
+    /// Creates the problem from these rows, column by column. Only the rows of `base` are included.
     pub(crate) fn new(
         (places, columns): (Vec<Place>, Vec<f64>),
         counts: Counts,
@@ -99,7 +99,7 @@ impl DesignRows {
         Information { rows, base, constant: self.constant }
     }
 
-    /// An upper bound of all designs that are left, and the guidance for branching.
+    /// An upper bound of all designs that are left, with the guidance for branching.
     pub(crate) fn relax(
         &self,
         start: Option<Vec<f64>>,
@@ -159,7 +159,7 @@ impl Pool for Held<'_> {
     }
 }
 
-/// All rows, group after group.
+/// All rows, group by group.
 pub(crate) struct WholeDesign<'a> {
     engine: &'a Engine,
     rows: &'a Rows<'a>,
@@ -167,15 +167,15 @@ pub(crate) struct WholeDesign<'a> {
     /// The included rows, column by column.
     base: Mat<f64>,
     constant: f64,
-    /// About the largest entry of every column of A, …
+    /// About the largest entry of every column of A.
     spreads: Vec<f64>,
-    /// … and the lengths of rows with columns divided by that.
+    /// The lengths of the rows after dividing columns by `spreads`.
     lengths: Vec<f64>,
     leverages: Vec<f64>,
 }
 
 impl<'a> WholeDesign<'a> {
-    /// All rows of these groups, which have a common scale.
+    /// Prepares all rows of these groups, which have a common scale.
     ///
     /// # Cost
     /// Three passes of 2mn².
@@ -219,8 +219,8 @@ impl<'a> WholeDesign<'a> {
         Ok(Relaxed::from_priced(maximise_by_columns(self, start, enough)?))
     }
 
-    /// The bound of all designs of k rows in which rows may be repeated and share a row's place: of every information
-    /// matrix Σ w_i a_i a_iᵀ with Σ w_i = k.
+    /// The bound of all designs of k rows in which rows may be repeated and have fractional weights: of every
+    /// information matrix Σ w_i a_i a_iᵀ with Σ w_i = k.
     ///
     /// # Source
     /// Kiefer and Wolfowitz, *The equivalence of two extremum problems* (1960).

@@ -1,4 +1,4 @@
-//! How projecting rows off nearly dependent ones amplifies rounding errors.
+//! The amplification of rounding errors by projecting rows off nearly dependent ones.
 
 use faer::Mat;
 
@@ -10,23 +10,25 @@ use crate::{
     },
 };
 
-/// How errors of the included rows affect the residuals of all others.
+/// The effect of errors in the included rows on the residuals of all others.
 pub(super) struct ErrorAmplification {
     included: Option<Included>,
-    /// How far rows may be from the data's, up to a rotation of all, as a fraction of their lengths: of wide features,
-    /// which are compressed.
+    /// The distance of the rows from the data, up to a rotation of all, as a fraction of their lengths.
+    ///
+    /// It is positive for wide features, which are compressed, and for weighted ones.
     compressed: f64,
 }
 
 /// The t included rows.
 struct Included {
-    /// w_i with w_i·u_j = 1 for i = j and 0 otherwise, in the span of the unit rows u_i; `None` if rounding hides them.
+    /// w_i with w_i·u_j = 1 for i = j and 0 otherwise, in the span of the unit rows u_i; `None` if rounding hides
+    /// them.
     duals: Option<Mat<f64>>,
-    /// The distance of the rows from the computed span, at most.
+    /// An upper bound of the distance of the rows from the computed span.
     error: f64,
-    /// The sine of the angle by which that span is off, at most.
+    /// An upper bound of the sine of the angle by which the span is off.
     sine: f64,
-    /// The error of coordinates beyond the span, as a fraction of a row.
+    /// The error of the coordinates beyond the span, as a fraction of the row's length.
     projecting: f64,
 }
 
@@ -51,20 +53,20 @@ impl ErrorAmplification {
             OrthonormalBasis::normalise(unit);
         }
         let duals = dual_basis(units.as_ref()).map(|(duals, ..)| duals);
-        // From computing the span, and its orthogonal complement.
+        // Errors from computing the span and its orthogonal complement.
         let error = 2.0 * of_orthogonalisation(dims, count) + compressed;
         let norm = |dual: &[f64]| kernels::dot(dual, dual).sqrt();
         let sine = duals.as_ref().map_or(1.0, |duals| {
             2.0 * error * (0..count).map(|i| norm(column(duals.as_ref(), i))).sum::<f64>()
         });
-        // Every coordinate is a sum over a row.
+        // Every coordinate is a sum over all entries of its row.
         let projecting = of_sum(dims) * (dims as f64).sqrt();
         Self { included: Some(Included { duals, error, sine, projecting }), compressed }
     }
 
     /// The error of a row's residual beyond the included rows, up to a rotation of all.
     ///
-    /// As in [`include`](super::Subproblem::include), for several included rows at once.
+    /// The computation follows [`include`](super::Subproblem::include), with several included rows at once.
     pub(super) fn error_of(&self, row: &[f64]) -> f64 {
         let length = kernels::dot(row, row).sqrt();
         if row.iter().all(|&x| x == 0.0) {
@@ -77,13 +79,13 @@ impl ErrorAmplification {
                 let along = |i: usize| kernels::dot(column(duals.as_ref(), i), row).abs();
                 ((0..duals.ncols()).map(along).sum::<f64>() * 2.0 * error, sine * sine)
             }
-            // Nothing is known of the span.
+            // Nothing is known about the span.
             _ => (length, 2.0),
         };
         along.min(length) + length * (bend + projecting) + own
     }
 
-    /// The largest error, as a fraction of a row's length.
+    /// The largest error of any row, as a fraction of its length.
     pub(super) fn most(&self) -> f64 {
         let of = |Included { sine, projecting, .. }: &Included| {
             if *sine < 1.0 { 2.0 * sine + sine * sine + projecting } else { 3.0 + projecting }

@@ -17,7 +17,7 @@ use crate::{
     model::Counts,
 };
 
-/// Columns of the curvature's factor that are in memory at a time.
+/// The number of columns of the curvature's factor that are in memory at a time.
 const PANEL: usize = 4096;
 
 /// Γ of the spectrum of Σ x_i b_i b_iᵀ, plus a linear function.
@@ -30,46 +30,46 @@ const PANEL: usize = 4096;
 /// eigenvalues, and Γ_k is the sum of their logarithms. If sets may have any size, k is Σ x_i.
 ///
 /// # Numerics
-/// A bound follows from any positive definite M, of which μ_j are the smallest eigenvalues (von Neumann's trace
-/// inequality and ln λ ≤ μλ − 1 − ln μ):
+/// A bound follows from any positive definite M with smallest eigenvalues μ_j (von Neumann's trace inequality and
+/// ln λ ≤ μλ − 1 − ln μ):
 ///
 /// ```text
 /// ln det(t I + B_S B_Sᵀ)  ≤  Σ_{i∈S} b_iᵀ M b_i + Σ_{j≤k} (t μ_j − 1 − ln μ_j)
 /// ```
 ///
-/// If t = 0, rows may be scaled by any e^τ_i/2, which adds τ_i to both sides for i ∈ S. The best for every row, e^τ_i =
-/// 1/b_iᵀ M b_i, leaves Hadamard's inequality in the metric M:
+/// If t = 0, rows may be scaled by any e^τ_i/2, which adds τ_i to both sides for i ∈ S. The best scale of every row,
+/// e^τ_i = 1/b_iᵀ M b_i, leaves Hadamard's inequality in the metric M:
 ///
 /// ```text
 /// ln det B_S B_Sᵀ  ≤  Σ_{i∈S} ln b_iᵀ M b_i − Σ_{j≤k} ln μ_j
 /// ```
 ///
-/// A row that is much shorter than others costs the logarithm of that, not a part of 1, so that a bound far above the best
-/// set still rules out short rows.
+/// A row that is much shorter than others then costs the logarithm of the ratio, not a fraction of 1, so a bound far
+/// above the best set still rules out short rows.
 ///
-/// M = U diag(∂Γ/∂λ) Uᵀ is the best for the S that x leads to, and is used as computed: its eigenvalues are ∂Γ/∂λ up to
-/// factors between 1 ± ‖UᵀU − I‖ (Ostrowski), whatever the other errors of U. The forms are raised by the error e_i of
-/// each row, (|Uᵀ b_i| + |e_i|)², so that short rows lose nothing to long ones.
+/// M = U diag(∂Γ/∂λ) Uᵀ is the best for the S that x leads to, and is used as computed. Its eigenvalues are ∂Γ/∂λ up
+/// to factors between 1 ± ‖UᵀU − I‖ (Ostrowski), regardless of the other errors of U. The forms are raised by the
+/// error e_i of each row, (|Uᵀ b_i| + |e_i|)², so short rows lose nothing to long ones.
 ///
 /// # Cost
-/// An evaluation takes 2mr² and the eigen-decomposition of an r×r matrix, a curvature m² ι (r − ι).
+/// An evaluation takes 2mr² and the eigendecomposition of an r×r matrix, a curvature m² ι (r − ι).
 ///
 /// # Source
-/// Nikolov, *Randomized rounding for the largest simplex problem* (2015); Li and Xie, *Best principal
-/// submatrix selection for the maximum entropy sampling problem* (2024). The version under quotas is this library's.
+/// Nikolov, *Randomized rounding for the largest simplex problem* (2015); Li and Xie, *Best principal submatrix
+/// selection for the maximum entropy sampling problem* (2024). The version under quotas is this library's.
 #[derive(Clone, Debug)]
 pub(super) struct Gamma {
-    /// b_i, a column per item.
+    /// The rows b_i, a column per item.
     pub(super) rows: Mat<f64>,
-    /// c_i.
+    /// The coefficients c_i.
     pub(super) linear: Vec<f64>,
     pub(super) constant: f64,
     pub(super) sets: Sets,
-    /// t.
+    /// The shift t.
     pub(super) shift: f64,
     /// The part of t that belongs to the bounded function, not to the relaxation.
     pub(super) known_shift: f64,
-    /// ‖b_i‖.
+    /// The lengths ‖b_i‖.
     pub(super) lengths: Vec<f64>,
     /// The error of b_i, up to a rotation of all.
     pub(super) errors: Vec<f64>,
@@ -79,13 +79,13 @@ pub(super) struct Gamma {
 #[derive(Clone, Debug)]
 pub(super) struct GammaPoint {
     value: Linearised,
-    /// Descending.
+    /// The eigenvalues, descending.
     pub(super) eigenvalues: Vec<f64>,
-    /// In the columns.
+    /// The eigenvectors, one per column.
     eigenvectors: Mat<f64>,
-    /// b_iᵀ u_p: a row per item, a column per eigenvector.
+    /// The coordinates b_iᵀ u_p: a row per item, a column per eigenvector.
     pub(super) coordinates: Mat<f64>,
-    /// b_iᵀ M b_i.
+    /// The forms b_iᵀ M b_i.
     forms: Vec<f64>,
     pub(super) split: Split,
 }
@@ -98,7 +98,7 @@ impl AsRef<Linearised> for GammaPoint {
 
 impl Sets {
     pub(super) fn of(problem: &Subproblem) -> Self {
-        // Not limited to these items, which may be a few of all.
+        // Not limited to these items, which may be only some of all items.
         problem.counts.total().map_or(Sets::OfAnySize, Sets::OfSize)
     }
 }
@@ -119,7 +119,7 @@ impl Gamma {
         }
     }
 
-    /// The same function in fewer coordinates, if there are more of them than items.
+    /// The same function in fewer coordinates, if there are more coordinates than items.
     pub(super) fn compressed(mut self) -> Self {
         let (dims, items) = (self.rows.nrows(), self.rows.ncols());
         if dims > items {
@@ -151,15 +151,16 @@ impl Gamma {
 }
 
 impl GammaPoint {
-    /// F with ∇f_i − c_i − ∂Γ/∂k = ‖Fᵀ b_i‖², for these items and any others.
+    /// The factor F with ∇f_i − c_i − ∂Γ/∂k = ‖Fᵀ b_i‖², for these items and any others.
     pub(super) fn gradient_factor(&self) -> Mat<f64> {
         let slope = |p: usize| self.split.slopes.get(p).copied().unwrap_or(self.split.tail_slope);
         let vectors = &self.eigenvectors;
         Mat::from_fn(vectors.nrows(), vectors.ncols(), |i, p| vectors[(i, p)] * slope(p).sqrt())
     }
 
-    /// Upper bounds of b_iᵀ M b_i + ∂Γ/∂k + c_i, and of the same at the best scale of the row, 1 + ln b_iᵀ M b_i + …, where the
-    /// roots of the forms b_iᵀ M b_i have errors of a fraction of the length of b_i.
+    /// Upper bounds of b_iᵀ M b_i + ∂Γ/∂k + c_i, and of the same at the best scale of the row, 1 + ln b_iᵀ M b_i + ….
+    ///
+    /// The roots of the forms b_iᵀ M b_i have errors of `rounding` times the length of b_i.
     pub(super) fn raised(&self, rounding: f64) -> impl Fn(&RoundedRow) -> [f64; 2] {
         let Split { slopes, tail_slope, size_slope, head, .. } = &self.split;
         let others = (self.eigenvalues.len() - head) as f64;
@@ -182,12 +183,12 @@ impl GammaPoint {
     }
 }
 
-/// A row's length and error, and b_iᵀ M b_i as computed.
+/// A row's computed b_iᵀ M b_i, with its length and error.
 pub(super) struct RoundedRow {
     pub(super) form: f64,
     pub(super) length: f64,
     pub(super) error: f64,
-    /// c_i.
+    /// The coefficient c_i.
     pub(super) linear: f64,
 }
 
@@ -218,7 +219,7 @@ impl Relaxation for Gamma {
 
     fn majorant(&self, point: &GammaPoint, counts: &Counts) -> Majorant {
         let raised = point.raised(of_sum(self.rows.nrows()));
-        // Scales would multiply the identity, too.
+        // Scales would also multiply the identity.
         let is_scalable = self.known_shift == 0.0;
         let slope = |item: usize| {
             let (length, error, linear) = (self.lengths[item], self.errors[item], self.linear[item]);
@@ -251,7 +252,7 @@ impl Relaxation for Gamma {
     }
 }
 
-/// Adds the terms of pairs of a leading and a tail eigenvector, and that of the tail's sum, to the lower half.
+/// Adds to the lower half the terms of pairs of a leading and a tail eigenvector, and the term of the tail's sum.
 fn add_mixed(point: &GammaPoint, curvature: &mut Mat<f64>) {
     let (split, coordinates) = (&point.split, point.coordinates.as_ref());
     let (items, dims) = (coordinates.nrows(), coordinates.ncols());
@@ -292,7 +293,7 @@ fn add_mixed(point: &GammaPoint, curvature: &mut Mat<f64>) {
     }
 }
 
-/// C ← C + X Xᵀ, the lower half.
+/// C ← C + X Xᵀ in the lower half.
 pub(super) fn lower_product(target: &mut Mat<f64>, factor: MatRef<'_, f64>) {
     triangular::matmul(
         target,

@@ -1,4 +1,4 @@
-//! The bound by the lengths of rows alone.
+//! The bound from the lengths of rows alone.
 
 use super::{Subproblem, choice::Choices, node::Relaxed, relaxation::Majorant};
 
@@ -8,7 +8,7 @@ use super::{Subproblem, choice::Choices, node::Relaxed, relaxation::Majorant};
 /// ln det K_S ≤ offset + Σ_{i∈S} (w_i + ln ‖v_i‖²)
 /// ```
 ///
-/// Usually far above the other bounds, but as good for rows of any magnitude, and always available.
+/// Usually far above the other bounds, but equally good for rows of any magnitude, and always available.
 pub(crate) fn hadamard(problem: &Subproblem) -> Relaxed {
     let slopes = (0..problem.len()).map(|item| problem.gain_at_most(item)).collect();
     Relaxed::of_majorant(&Majorant { intercept: problem.offset, slopes }, &Choices::of(problem))

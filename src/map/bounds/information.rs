@@ -14,16 +14,16 @@ use crate::{
     model::Counts,
 };
 
-/// The log-determinant of an information matrix with rows of weights x.
+/// The log-determinant of an information matrix whose rows have weights x.
 ///
 /// ```text
 /// f(x) = ln det M(x),   M(x) = B Bᵀ + Σ x_i a_i a_iᵀ,   ∇f_i = a_iᵀ M⁻¹ a_i,   −∇²f_ij = (a_iᵀ M⁻¹ a_j)²
 /// ```
 ///
-/// B holds the rows that are included. At x = 1_S this is the log-determinant of the design.
+/// B holds the included rows. At x = 1_S this is the log-determinant of the design.
 ///
 /// # Cost
-/// 2mn² and n³ for an evaluation, m²n for a curvature.
+/// 2mn² + n³ for an evaluation, m²n for a curvature.
 ///
 /// # Numerics
 /// A bound follows from any positive definite N (ln det M ≤ tr N M − n − ln det N):
@@ -32,19 +32,20 @@ use crate::{
 /// ln det M(1_S)  ≤  tr N B Bᵀ + Σ_{i∈S} a_iᵀ N a_i − n − ln det N
 /// ```
 ///
-/// N = Gᵀ G, where G is the computed inverse of the Cholesky factor of M: ln det N = 2 Σ ln G_jj is accurate however badly
-/// conditioned M is, and a_iᵀ N a_i = ‖G a_i‖² is raised by its rounding error, at most a fraction of Σ_j ‖G e_j‖ |a_ij|.
+/// N = Gᵀ G, where G is the computed inverse of the Cholesky factor of M. ln det N = 2 Σ ln G_jj is accurate however
+/// badly conditioned M is. a_iᵀ N a_i = ‖G a_i‖² is raised by its rounding error, at most a fraction of
+/// Σ_j ‖G e_j‖ |a_ij|.
 ///
 /// # Source
-/// Ponte, Fampa and Lee, *Branch-and-bound for D-optimality with fast local search and variable-bound tightening* (2023),
-/// the "natural" bound.
+/// Ponte, Fampa and Lee, *Branch-and-bound for D-optimality with fast local search and variable-bound tightening*
+/// (2023), the "natural" bound.
 #[derive(Clone, Debug)]
 pub(super) struct Information {
-    /// a_i, a column per item.
+    /// The rows a_i, a column per item.
     pub(super) rows: Mat<f64>,
-    /// B.
+    /// The included rows B.
     pub(super) base: Mat<f64>,
-    /// Is added.
+    /// A constant that is added to the function.
     pub(super) constant: f64,
 }
 
@@ -52,9 +53,9 @@ pub(super) struct Information {
 #[derive(Clone, Debug)]
 pub(super) struct InformationPoint {
     value: Linearised,
-    /// G.
+    /// The inverse factor G.
     pub(super) root: Mat<f64>,
-    /// G a_i.
+    /// The images G a_i.
     images: Mat<f64>,
 }
 
@@ -65,7 +66,7 @@ impl AsRef<Linearised> for InformationPoint {
 }
 
 impl InformationPoint {
-    /// ‖G e_j‖.
+    /// The column norms ‖G e_j‖.
     pub(super) fn reach(&self) -> Vec<f64> {
         let length = |j: usize| self.root.col(j).norm_l2();
         (0..self.root.ncols()).map(length).collect()
@@ -81,14 +82,14 @@ impl InformationPoint {
     }
 }
 
-/// An upper bound of ‖G a‖² from its computed value, where the error of the root is a fraction of `reach`.
+/// An upper bound of ‖G a‖² from its computed value. The error of the root is a fraction of `reach`.
 pub(super) fn raised(form: f64, reach: f64, dims: usize) -> f64 {
     let root = form.sqrt() + 2.0 * of_sum(dims) * reach;
     let form = root * root * (1.0 + of_sum(dims + 8));
     form + 2.0 * of_value(form)
 }
 
-/// G for the information matrix of some rows and those of `base`, a column per row.
+/// G for the information matrix of some rows and the rows of `base`, a column per row.
 pub(crate) fn information_root(rows: MatRef<'_, f64>, base: MatRef<'_, f64>) -> Mat<f64> {
     let mut information = Mat::zeros(rows.nrows(), rows.nrows());
     lower_product(&mut information, rows);
@@ -117,13 +118,13 @@ impl Information {
         self.constant + constant + trace + of_sum(included.len() + 8) * size
     }
 
-    /// The Cholesky factor's inverse of the information matrix, or of one that is raised until it has one.
+    /// The inverse of the information matrix's Cholesky factor. The matrix is raised until it has one.
     pub(super) fn root(mut information: Mat<f64>) -> Mat<f64> {
         let dims = information.nrows();
         let largest = (0..dims).map(|j| information[(j, j)]).fold(f64::MIN_POSITIVE, f64::max);
         let mut added = 0.0;
         if !information.is_all_finite() {
-            // Nothing follows from it.
+            // Nothing follows from a matrix that is not finite.
             return Mat::from_fn(dims, dims, |_, _| f64::NAN);
         }
         loop {

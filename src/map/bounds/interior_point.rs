@@ -1,4 +1,4 @@
-//! Maximises a concave function under quotas and ranges by primal-dual interior-point steps.
+//! Maximisation of a concave function under quotas and ranges by primal-dual interior-point steps.
 
 use faer::{
     Mat, Side,
@@ -17,23 +17,25 @@ use crate::{
 
 /// The largest step, as a fraction of the way to the nearest face.
 const TOWARDS_FACE: f64 = 0.95;
-/// Every step aims at this fraction of the current complementarity.
+/// The fraction of the current complementarity at which every step aims.
 const CENTRING: f64 = 0.1;
 const MOST_STEPS: usize = 80;
-/// Steps without a better bound after which the run ends.
+/// The number of steps without a better bound after which the run ends.
 const PATIENCE: usize = 8;
 /// The distance from 0 and 1 to which a start is moved.
 const MARGIN: f64 = 0.02;
 
-/// The best bound of a run, and the point where it was found.
+/// The best bound of a run, and its point.
 #[derive(Clone, Debug)]
 pub(super) struct Bounded<P> {
     pub(super) upper_bound: f64,
-    /// The least bound by the gradient alone, which parameters are judged by: it is the relaxation's maximum at the end.
+    /// The least bound from the gradient alone, by which parameters are judged.
+    ///
+    /// At the end it is the relaxation's maximum.
     pub(super) maximum: f64,
     pub(super) x: Vec<f64>,
     pub(super) point: P,
-    /// The last step, if there was one.
+    /// The last step, if any.
     newton: Option<Newton>,
     /// The proof of the bound.
     pub(super) majorant: Majorant,
@@ -41,14 +43,15 @@ pub(super) struct Bounded<P> {
 }
 
 impl<P> Bounded<P> {
-    /// How far the bound should fall if an item is decided: the geometric mean of both choices, for a parabola in x_i.
+    /// The expected decrease of the bound if an item is decided: the geometric mean of both choices, for a parabola
+    /// in x_i.
     pub(super) fn doubts(&self) -> Vec<f64> {
         let curvatures = self.newton.as_ref().map_or_else(|| vec![1.0; self.x.len()], Newton::curvatures);
         self.x.iter().zip(curvatures).map(|(x, curvature)| curvature * x * (1.0 - x)).collect()
     }
 }
 
-/// Variables and the multipliers of their bounds; also a direction in all of them.
+/// Variables and the multipliers of their bounds. Also represents a direction in all of them.
 struct Iterate {
     x: Vec<f64>,
     /// Multipliers of x ≥ 0.
@@ -59,11 +62,11 @@ struct Iterate {
     limits: Vec<f64>,
 }
 
-/// The equations of a Newton step, solved.
+/// The solved equations of a Newton step.
 #[derive(Clone, Debug)]
 struct Newton {
     factor: Llt<f64>,
-    /// What the barriers of x ≥ 0 and x ≤ 1 add to the diagonal.
+    /// The diagonal terms from the barriers of x ≥ 0 and x ≤ 1.
     barrier: Vec<f64>,
     /// M⁻¹ 1_l for every equation.
     along: Mat<f64>,
@@ -72,8 +75,10 @@ struct Newton {
 }
 
 impl Newton {
-    /// −½ ∂²f/∂x_i², where all other entries follow x_i as far as their barriers let them. By Schur's complement: the inverse of a
-    /// diagonal entry of the inverse, on the equations, less the barrier of that entry.
+    /// −½ ∂²f/∂x_i² if all other entries follow x_i as far as their barriers allow.
+    ///
+    /// By Schur's complement this is the inverse of a diagonal entry of the inverse, on the equations, minus the
+    /// barrier of that entry.
     fn curvatures(&self) -> Vec<f64> {
         let (root, lu) = (inverse_of_lower(self.factor.L()), self.matrix.partial_piv_lu());
         let turned = lu.solve(self.along.transpose());
@@ -86,15 +91,15 @@ impl Newton {
     }
 }
 
-/// Whether a run must end now: an infinite gap is enough only when the time is up.
+/// Whether a run must end now: an infinite gap is close enough only if the time is up.
 pub(super) fn is_over(enough: &dyn Fn(f64, f64) -> bool) -> bool {
     enough(f64::INFINITY, f64::NEG_INFINITY)
 }
 
-/// Maximises until `enough(bound, value)`, from near `start` or from the centre.
+/// Maximises until `enough(bound, value)`, starting near `start` or from the centre.
 ///
 /// # Cost
-/// Ten to twenty steps, each of an evaluation, a curvature and m³/3 operations.
+/// Ten to twenty steps, each with an evaluation, a curvature and m³/3 operations.
 ///
 /// # Source
 /// Nocedal and Wright, *Numerical optimization* (2006), chapter 19.
@@ -116,7 +121,7 @@ pub(super) fn maximise<R: Relaxation>(
     let (mut since_best, mut maximum) = (0, f64::INFINITY);
     let mut newton: Option<Newton> = None;
     for steps in 0..MOST_STEPS {
-        // The bound may be below the value, where rows have their best scales.
+        // With the best scales for rows, the bound may be below the value.
         let distance = from_maximum(point.as_ref(), &iterate.x, choices);
         maximum = maximum.min(point.as_ref().value + distance);
         let finished = enough(bound, bound - distance) || steps + 1 == MOST_STEPS || since_best >= PATIENCE;
@@ -149,13 +154,13 @@ pub(super) fn maximise<R: Relaxation>(
     }
 }
 
-/// By how much the maximum of a concave function can be above its value at x.
+/// The most by which the maximum of a concave function can exceed its value at x.
 fn from_maximum(point: &Linearised, x: &[f64], choices: &Choices) -> f64 {
     let here: f64 = point.gradient.iter().zip(x).map(|(g, x)| g * x).sum();
     choices.best(&point.gradient).value - here
 }
 
-/// Moves a point inside the ranges and away from 0 and 1, by shifting ln(x/(1 − x)) equally in every group.
+/// Moves a point inside the ranges and away from 0 and 1, by shifting ln(x/(1 − x)) equally within every group.
 fn inside(mut x: Vec<f64>, choices: &Choices) -> Vec<f64> {
     /// The distance from 0 and 1 for groups that are taken as a whole or not at all. Bounds hold anywhere.
     const LEAST: f64 = 1e-9;
@@ -186,7 +191,7 @@ fn shift_to_sum(x: &mut [f64], items: &[usize], total: f64) {
 }
 
 impl Iterate {
-    /// An iterate whose multipliers share a gap equally.
+    /// Creates an iterate whose multipliers share a gap equally.
     fn centred(x: Vec<f64>, gap: f64, sums: &Sums) -> Self {
         let each = (gap / (2 * x.len().max(1)) as f64).clamp(1e-9, 1.0);
         Self {
@@ -197,7 +202,7 @@ impl Iterate {
         }
     }
 
-    /// A damped Newton step on the perturbed optimality conditions; `None` where it cannot be solved.
+    /// A damped Newton step on the perturbed optimality conditions; `None` if it cannot be solved.
     fn step<R: Relaxation>(&self, relaxation: &R, point: &R::Point, sums: &Sums) -> Option<(Self, Newton)> {
         let len = self.x.len();
         let rooms: Vec<f64> = sums.limits.iter().map(|limit| limit.room(&self.x)).collect();
@@ -230,7 +235,7 @@ impl Iterate {
         self.x.iter().all(|&x| x > 0.0 && x < 1.0)
     }
 
-    /// The direction of the multipliers for that of x.
+    /// The direction of the multipliers that belongs to a direction of x.
     fn multipliers(&self, x: Vec<f64>, target: f64, rooms: &[f64], sums: &Sums) -> Self {
         let all = 0..self.x.len();
         let follow =
@@ -268,7 +273,7 @@ impl Iterate {
         }
     }
 
-    /// d with M d = ascent − Σ ν_l 1_l and x + d on the equations.
+    /// The direction d with M d = ascent − Σ ν_l 1_l and x + d on the equations.
     fn direction(
         &self,
         system: &Mat<f64>,
@@ -321,7 +326,7 @@ mod tests {
         check_curvatures(2);
     }
 
-    /// Against the least of ½ dᵀ M d over the d with d_i = 1 whose sums of items 0 … 2, and of 3 … 5, are zero.
+    /// Compares with the minimum of ½ dᵀ M d over the d with d_i = 1 whose sums of items 0 … 2 and of 3 … 5 are zero.
     fn check_curvatures(sums: usize) {
         const LEN: usize = 6;
         let matrix =
@@ -334,7 +339,7 @@ mod tests {
         let along = factor.solve(&ones);
         let newton = Newton { factor, barrier: barrier.clone(), matrix: ones.transpose() * &along, along };
         for (item, found) in newton.curvatures().into_iter().enumerate() {
-            // Stationarity, and the equations with d_i = 1; the barriers of the others hold them back.
+            // Stationarity, and the equations with d_i = 1. The barriers of the other entries hold them back.
             let of_item = |i: usize| if i == item { 0.0 } else { barrier[i] };
             let sides =
                 |i: usize, l: usize| if l < sums { ones[(i, l)] } else { f64::from(u8::from(i == item)) };
@@ -346,7 +351,7 @@ mod tests {
             });
             let right = Mat::from_fn(LEN + sums + 1, 1, |i, _| if i == LEN + sums { 1.0 } else { 0.0 });
             let solved = equations.partial_piv_lu().solve(&right);
-            // The multiplier of d_i = 1 is minus twice the least value.
+            // The multiplier of d_i = 1 is minus twice the minimum.
             approx::assert_abs_diff_eq!(found, -0.5 * solved[(LEN + sums, 0)], epsilon = 1e-12);
         }
     }

@@ -20,42 +20,42 @@ use crate::{
     model::Counts,
 };
 
-/// Linx of a kernel, any positive semidefinite one, with two scales for every item.
+/// Linx of any positive semidefinite kernel, with two scales for every item.
 ///
 /// ```text
 /// f(x) = Σ (w_i − ½ ln γ_i + ½ ln ν_i) x_i + ½ ln det F
 /// F = M diag(x) Mᵀ + I − diag(x),   M = diag(ν)^{−½} K diag(γ)^{½}
 /// ```
 ///
-/// At x = 1_S the determinant is Π_S γ_i/ν_i det(K_S)². The bound is convex in ln γ and ln ν, as ln det Σ_i e^{a_i} A_i is in
-/// a for positive semidefinite A_i.
+/// At x = 1_S the determinant is Π_S γ_i/ν_i det(K_S)². The bound is convex in ln γ and ln ν, since
+/// ln det Σ_i e^{a_i} A_i is convex in a for positive semidefinite A_i.
 ///
 /// # Cost
 /// O(m³).
 ///
 /// # Numerics
-/// A bound follows from any positive definite N (ln det F ≤ tr N F − m − ln det N), for any scales; those that are best for N,
-/// which divide γ_i by (Mᵀ N M)_ii and ν_i by N_ii, leave
+/// A bound follows from any positive definite N (ln det F ≤ tr N F − m − ln det N), for any scales. The best scales
+/// for N, which divide γ_i by (Mᵀ N M)_ii and ν_i by N_ii, leave
 ///
 /// ```text
 /// 2 ln det K_S  ≤  Σ_{i∈S} (ln (Mᵀ N M)_ii − ln γ_i + ln ν_i) + Σ_{i∉S} ln N_ii − ln det N
 /// ```
 ///
-/// N = Gᵀ G nearly inverts F, where G is the computed inverse of its Cholesky factor: ln det N = 2 Σ ln G_ii is accurate
-/// however badly conditioned F is, and (Mᵀ N M)_ii = |G M e_i|² is raised by the errors of K, entry by entry.
+/// N = Gᵀ G nearly inverts F, where G is the computed inverse of its Cholesky factor. ln det N = 2 Σ ln G_ii is
+/// accurate however badly conditioned F is. (Mᵀ N M)_ii = |G M e_i|² is raised by the errors of K, entry by entry.
 ///
 /// # Source
 /// Anstreicher, *Efficient solution of maximum-entropy sampling problems* (2020); γ_i and ν_i: Chen, Fampa and Lee,
-/// *Generalized scaling for the constrained maximum-entropy sampling problem* (2024), and arXiv 2604.10363. That the best are
-/// known for every N is this library's.
+/// *Generalized scaling for the constrained maximum-entropy sampling problem* (2024), and arXiv 2604.10363. The
+/// closed form of the best scales for every N is this library's.
 #[derive(Clone, Debug)]
 pub(super) struct Linx<'a> {
     kernel: &'a DenseKernel,
-    /// √γ_i, and 1/√ν_i.
+    /// √γ_i and 1/√ν_i.
     roots: [Vec<f64>; 2],
-    /// M.
+    /// The matrix M.
     matrix: Mat<f64>,
-    /// w_i − ½ ln γ_i + ½ ln ν_i, and the sum of the sizes of its terms.
+    /// w_i − ½ ln γ_i + ½ ln ν_i, and the sum of the magnitudes of its terms.
     linear: Vec<f64>,
     terms: Vec<f64>,
 }
@@ -66,13 +66,13 @@ pub(super) struct LinxPoint {
     value: Linearised,
     /// An upper bound of −ln det N for N = F⁻¹.
     log_det: f64,
-    /// ‖G e_i‖.
+    /// The column norms ‖G e_i‖.
     columns: Vec<f64>,
-    /// F⁻¹.
+    /// The inverse F⁻¹.
     pub(super) inverse: Mat<f64>,
-    /// F⁻¹ M.
+    /// The product F⁻¹ M.
     half: Mat<f64>,
-    /// Mᵀ F⁻¹ M.
+    /// The product Mᵀ F⁻¹ M.
     pub(super) whole: Mat<f64>,
 }
 
@@ -83,9 +83,9 @@ impl AsRef<Linearised> for LinxPoint {
 }
 
 impl<'a> Linx<'a> {
-    /// The relaxation with these scales: ln γ_i of all items, then ln ν_i.
+    /// Creates the relaxation with these scales: ln γ_i of all items, then ln ν_i.
     pub(super) fn new(kernel: &'a DenseKernel, scales: &[f64]) -> Self {
-        /// Beyond it roots would not be normal numbers.
+        /// The magnitude beyond which roots would not be normal numbers.
         const MOST: f64 = 600.0;
         let size = kernel.matrix.nrows();
         let scales: Vec<f64> = scales.iter().map(|scale| scale.clamp(-MOST, MOST)).collect();
@@ -116,16 +116,16 @@ impl<'a> Family for Scaled<'a> {
         slopes(x, point)
     }
 
-    /// A first step goes about to the scales that are best for N.
+    /// The first step goes to about the best scales for N.
     fn metric(x: &[f64]) -> Vec<f64> {
-        /// The least x or 1 − x that counts.
+        /// The least x or 1 − x that is used.
         const LEAST: f64 = 0.1;
         let inverse = |x: f64| 2.0 / x.max(LEAST);
         x.iter().map(|&x| inverse(x)).chain(x.iter().map(|&x| inverse(1.0 - x))).collect()
     }
 }
 
-/// The slopes of the bound in the scales, at a maximum x.
+/// The slopes of the bound in the scales at a maximum x.
 fn slopes(x: &[f64], point: &LinxPoint) -> Vec<f64> {
     let of_chosen = (0..x.len()).map(|i| 0.5 * x[i] * (point.whole[(i, i)] - 1.0));
     let of_others = (0..x.len()).map(|i| 0.5 * (1.0 - x[i]) * (point.inverse[(i, i)] - 1.0));
@@ -174,10 +174,10 @@ impl Relaxation for Linx<'_> {
         let (by_length, by_error) = (along(&scaled(lengths)), along(&scaled(errors)));
         // Room for everything that is rounded once.
         let relative = 1.0 + of_sum(2 * size + 16);
-        // Of an item left out.
+        // The term of an item left out.
         let kept = |i: usize| 0.5 * (1.0 + point.inverse[(i, i)].ln());
         let slope = |i: usize| {
-            // The errors of K e_i, of M, and of G M e_i.
+            // The errors of K e_i, M and G M e_i.
             let unknown = errors[i] + (of_value(4.0) + product) * lengths[i];
             let off = by_length * unknown + by_error * (lengths[i] + unknown) + norm * error;
             let image = (point.whole[(i, i)].sqrt() + inner[i] * off) * relative;
@@ -207,7 +207,7 @@ impl Relaxation for Linx<'_> {
     }
 }
 
-/// L X for a lower triangular L.
+/// The product L X for a lower triangular L.
 pub(super) fn lower_times(lower: &Mat<f64>, matrix: &Mat<f64>) -> Mat<f64> {
     let mut out = Mat::zeros(lower.nrows(), matrix.ncols());
     triangular::matmul(
@@ -224,7 +224,7 @@ pub(super) fn lower_times(lower: &Mat<f64>, matrix: &Mat<f64>) -> Mat<f64> {
     out
 }
 
-/// Scales that are equal for all items, for which the slope of f at the centre is zero; `None` for kernels that are too
+/// Scales that are equal for all items and make the slope of f at the centre zero; `None` for kernels that are too
 /// badly conditioned.
 pub(super) fn equal_scales(
     kernel: &DenseKernel,

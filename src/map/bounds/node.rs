@@ -1,4 +1,4 @@
-//! Bounding a subproblem by one method, and what carries over to its parts.
+//! Bounds of a subproblem by one method, and the parameters that carry over to its parts.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use crate::{
     map::{Place, rounding::of_value},
 };
 
-/// Subproblems of more items are bounded by column generation.
+/// Subproblems with more items are bounded by column generation.
 pub(super) const MOST_AT_ONCE: usize = 150;
 /// The distance from the relaxation's maximum at which a bound is good enough.
 const CLOSEST: f64 = 1e-7;
@@ -29,11 +29,11 @@ pub(crate) const MOST_DENSE: usize = 400;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Method {
     Gamma,
-    /// ψ of every item; empty for a guess.
+    /// The ψ of every item; empty for a guess.
     Shifted(Vec<f64>),
-    /// ψ of every item, for the inverse kernel.
+    /// The ψ of every item, for the inverse kernel.
     Complement(Vec<f64>),
-    /// ln γ and ln ν of every item; empty for a guess.
+    /// The ln γ and ln ν of every item; empty for a guess.
     Linx([Vec<f64>; 2]),
 }
 
@@ -50,7 +50,7 @@ impl Method {
         methods
     }
 
-    /// Whether there is a finite parameter for each of so many items.
+    /// Whether the method has no parameters, or a finite one for each of `items` items.
     pub(crate) fn fits(&self, items: usize) -> bool {
         let fits = |list: &Vec<f64>| list.len() == items && list.iter().all(|x| x.is_finite());
         match self {
@@ -60,7 +60,7 @@ impl Method {
         }
     }
 
-    /// The parameters of items, in lists with one for every item.
+    /// The parameters of items, in lists with one per item.
     pub(crate) fn parameters(&mut self) -> &mut [Vec<f64>] {
         match self {
             Method::Gamma => &mut [],
@@ -69,7 +69,7 @@ impl Method {
         }
     }
 
-    /// The parameters of a part as parameters of the whole; 0 where unknown.
+    /// Converts the parameters of a part to parameters of the whole; 0 if unknown.
     pub(crate) fn of_whole(mut self, part: &Subproblem, whole: &Subproblem) -> Self {
         for list in self.parameters().iter_mut().filter(|list| !list.is_empty()) {
             let known = |&place: &Place| part.position(place).map_or(0.0, |item| list[item]);
@@ -79,22 +79,24 @@ impl Method {
     }
 }
 
-/// When a bound is good enough.
+/// The conditions under which a bound is good enough.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     /// A bound below this is good enough.
     pub(crate) target: f64,
-    /// Stops when the bound is above the relaxation's maximum by at most this share of its excess over the target; 0 for
-    /// as close as possible.
+    /// The run stops when the bound is above the relaxation's maximum by at most this share of its excess over the
+    /// target.
+    ///
+    /// With 0, it gets as close as possible.
     pub(crate) share: f64,
-    /// Steps on the parameters.
+    /// The most steps on the parameters.
     pub(crate) tuning: usize,
-    /// Steps on the parameters end when one gains less than this share of the excess over the target.
+    /// Steps on the parameters end when a step gains less than this share of the excess over the target.
     pub(crate) tuning_share: f64,
 }
 
 impl Effort {
-    /// That of a node of a tree, which only a bound below the target ends.
+    /// The effort for a node of a tree, for which only a bound below the target is enough.
     pub(crate) fn of_node(target: f64) -> Self {
         Self { target, share: 0.1, tuning: 2, tuning_share: 0.2 }
     }
@@ -109,14 +111,14 @@ impl Effort {
     }
 }
 
-/// A bound, and the guidance for branching.
+/// A bound with the guidance for branching.
 #[derive(Clone, Debug)]
 pub(crate) struct Relaxed {
     pub(crate) upper_bound: f64,
     pub(crate) x: Vec<f64>,
-    /// How far the bound is expected to fall if an item is decided.
+    /// The expected decrease of the bound if an item is decided.
     pub(crate) doubt: Vec<f64>,
-    /// By how much the bound falls if the choice of an item is reversed; rounded, see [`otherwise`](Self::otherwise).
+    /// The decrease of the bound if the choice of an item is reversed; rounded, see [`otherwise`](Self::otherwise).
     regret: Vec<f64>,
     /// Whether an item is in at the bound's maximum.
     pub(crate) taken: Vec<bool>,
@@ -125,7 +127,8 @@ pub(crate) struct Relaxed {
     pub(crate) method: Method,
 }
 
-/// The bound of a subproblem with choices in every group; `None` if the method does not apply, or rounding spoils it.
+/// Bounds a subproblem with choices in every group; `None` if the method does not apply or rounding makes it
+/// unusable.
 pub(crate) fn relax(
     problem: &Subproblem,
     method: &Method,
@@ -163,7 +166,7 @@ pub(crate) fn relax(
         Method::Linx([inner, outer]) => {
             let kernel = DenseKernel::of(problem);
             let known = [inner.as_slice(), outer].concat();
-            // Linx squares the kernel, so a badly conditioned one has no bound.
+            // Linx squares the kernel, so a badly conditioned kernel has no bound.
             let scales =
                 if known.is_empty() { equal_scales(&kernel, &choices, &enough) } else { Some(known) };
             let Some(scales) = scales else { return Ok(None) };
@@ -176,7 +179,7 @@ pub(crate) fn relax(
     usable(by_method()).map(Option::flatten)
 }
 
-/// Turns failures of the eigen-decomposition, and passes that a watch ended, into `None`, since other bounds remain.
+/// Turns failures of the eigendecomposition, and passes that a watch ended, into `None`, since other bounds remain.
 pub(crate) fn usable<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(bound) => Ok(Some(bound)),
@@ -199,7 +202,7 @@ impl Relaxed {
         Self { upper_bound, x, doubt, regret, taken, steps, method: Method::Gamma }
     }
 
-    /// The bound of a majorant alone.
+    /// Creates the bound from a majorant alone.
     pub(super) fn of_majorant(majorant: &Majorant, choices: &Choices) -> Self {
         let LinearMaximum { regret, taken, .. } = choices.best(&majorant.slopes);
         let x = choices.centre(taken.len());
@@ -221,11 +224,11 @@ impl Relaxed {
     pub(crate) fn otherwise(&self, item: usize) -> f64 {
         let (bound, regret) = (self.upper_bound, self.regret[item]);
         let otherwise = bound - regret + of_value(bound) + of_value(regret);
-        // ∞ − ∞.
+        // NaN from ∞ − ∞.
         if otherwise.is_nan() { bound } else { otherwise }
     }
 
-    /// The items that a set worth `target` can have, and an upper bound of the sets with others.
+    /// The items that a set worth `target` can contain, and an upper bound of the sets with other items.
     pub(crate) fn possible(&self, target: f64) -> (Vec<usize>, f64) {
         let (mut possible, mut left_out) = (Vec::new(), f64::NEG_INFINITY);
         for item in 0..self.taken.len() {
@@ -239,7 +242,7 @@ impl Relaxed {
         (possible, left_out)
     }
 
-    /// Translates from the items left out to those chosen.
+    /// Translates from the items left out to the chosen items.
     fn complement(mut self) -> Self {
         self.x.iter_mut().for_each(|x| *x = 1.0 - *x);
         self.taken.iter_mut().for_each(|taken| *taken = !*taken);

@@ -1,4 +1,4 @@
-//! The interface of relaxations, and the bound at any point.
+//! The interface of relaxations, and the bound from any point.
 
 use faer::Mat;
 
@@ -13,13 +13,13 @@ use crate::{Result, map::rounding::of_sum, model::Counts};
 /// max_S ln det K_S  ≤  f(x) + max_y ∇f(x)·(y − x)
 /// ```
 ///
-/// over the y that the quota allows, a linear problem that is solved by sorting. In place of f(x) − ∇f(x)·x and ∇f(x)
-/// stand numbers computed from a dual point, for which the bound holds despite rounding.
+/// over the y that the quota allows. This is a linear problem, solved by sorting. f(x) − ∇f(x)·x and ∇f(x) are
+/// replaced by numbers computed from a dual point, for which the bound holds despite rounding.
 pub(super) trait Relaxation: Sync {
     /// The result of an evaluation at a point.
     type Point: AsRef<Linearised> + Send;
 
-    /// Value and gradient.
+    /// Evaluates the value and gradient.
     fn at(&self, x: &[f64]) -> Result<Self::Point>;
 
     /// −∇²f, positive semidefinite; both halves are filled.
@@ -32,9 +32,9 @@ pub(super) trait Relaxation: Sync {
 /// A concave function near a point.
 #[derive(Clone, Debug)]
 pub(super) struct Linearised {
-    /// f, rounded.
+    /// The rounded value of f.
     pub(super) value: f64,
-    /// ∇f, rounded.
+    /// The rounded ∇f.
     pub(super) gradient: Vec<f64>,
 }
 
@@ -46,14 +46,15 @@ pub(super) struct Majorant {
 }
 
 impl Majorant {
-    /// The majorants of rows as they are, and at their best scales.
+    /// Creates the majorants of rows with their given scales and with their best scales.
     pub(super) fn with_scales(intercept: f64, slopes: Vec<[f64; 2]>) -> [Self; 2] {
         let (plain, scaled) = slopes.into_iter().map(|[plain, scaled]| (plain, scaled)).unzip();
         [Self { intercept, slopes: plain }, Self { intercept, slopes: scaled }]
     }
 
-    /// An upper bound of the maximum, which minus an item's regret also bounds the maximum with that item forced in or out;
-    /// ∞ if nothing is known.
+    /// An upper bound of the maximum; ∞ if nothing is known.
+    ///
+    /// The bound minus an item's regret also bounds the maximum with that item forced in or out.
     pub(super) fn maximum(&self, choices: &Choices) -> f64 {
         let best = choices.best(&self.slopes);
         let taken = self.slopes.iter().zip(&best.taken).filter(|(_, taken)| **taken);

@@ -21,12 +21,12 @@ use crate::{
 /// ln det K_S  ≤  Σ_{i∈S} ψ_i + ln det(I + B_S B_Sᵀ),   B Bᵀ = (D^{−½} K D^{−½} − I)₊
 /// ```
 ///
-/// for any ψ, with equality if K ⪰ D. The identity need not be relaxed, so only B enters Γ: the larger D, the tighter the
-/// bound. [`descend`](super::descent::descend) chooses ψ. On the covariance of 63 monitoring stations (C63) this leaves a
-/// tenth to a third of the gap of Γ alone; if the rank of K is far from full it leaves all of it.
+/// for any ψ, with equality if K ⪰ D. The identity need not be relaxed, so only B enters Γ: the larger D, the tighter
+/// the bound. [`descend`](super::descent::descend) chooses ψ. On the covariance of 63 monitoring stations (C63) this
+/// leaves a tenth to a third of the gap of Γ alone. If the rank of K is far from full, it leaves all of the gap.
 ///
 /// # Cost
-/// O(m³) per ψ, then that of [`Gamma`].
+/// O(m³) per ψ, then the cost of [`Gamma`].
 ///
 /// # Numerics
 /// The rounding errors of D^{−½} K D^{−½} and of its spectrum are added to the identity.
@@ -34,13 +34,13 @@ use crate::{
 /// # Source
 /// A multiple of the identity: Li, *The augmented factorization bound for maximum-entropy sampling* (2024). A
 /// diagonal, in other relaxations: Chen, Fampa and Lee, *Generalized scaling for the constrained maximum-entropy
-/// sampling problem* (2024). The combination, and the positive part, are this library's.
+/// sampling problem* (2024). The combination and the positive part are this library's.
 #[derive(Clone, Debug)]
 pub(super) struct ShiftedGamma {
     pub(super) gamma: Gamma,
-    /// D^{−½} K D^{−½}, …
+    /// The scaled kernel D^{−½} K D^{−½}.
     scaled: Mat<f64>,
-    /// … and its eigenvalues and eigenvectors.
+    /// The eigenvalues and eigenvectors of the scaled kernel.
     spectrum: Eigen,
 }
 
@@ -91,7 +91,7 @@ impl Relaxation for ShiftedGamma {
     }
 }
 
-/// ψ of every item.
+/// The parameters are the ψ of all items.
 impl Family for DenseKernel {
     type Member = ShiftedGamma;
 

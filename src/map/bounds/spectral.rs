@@ -16,8 +16,8 @@ use crate::{
 /// det K_S ≤ Π_{j≤k} λ_j(K),     det K_S ≤ Π_l det K_{S∩P_l} ≤ Π_l Π_{j≤κ_l} λ_j(K_{P_l})
 /// ```
 ///
-/// by Cauchy's interlacing theorem and by Fischer's inequality, each at the counts that make it largest. If the size is
-/// free, Π max(1, λ_j).
+/// by Cauchy's interlacing theorem and by Fischer's inequality, each at the counts that make it largest. If the size
+/// is free, the product is Π max(1, λ_j).
 ///
 /// # Cost
 /// 2mr² + O(r³) per part.
@@ -44,7 +44,7 @@ pub(crate) fn spectral_bound(problem: &Subproblem) -> Result<f64> {
     Ok(bound + of_value(bound))
 }
 
-/// The Gram matrices of the parts (only their lower halves are read), and what their errors depend on.
+/// The Gram matrices of the parts (only their lower halves are read), and the data for their errors.
 #[expect(clippy::struct_field_names, reason = "they are what the rest is about")]
 pub(super) struct Grams<'a> {
     pub(super) grams: &'a [Mat<f64>],
@@ -52,14 +52,15 @@ pub(super) struct Grams<'a> {
     pub(super) items: usize,
     /// The weight of each chosen item, by part.
     pub(super) weights: &'a [f64],
-    /// ‖v_i‖ of the longest row.
+    /// The greatest length ‖v_i‖.
     pub(super) longest: f64,
-    /// The largest error of a row.
+    /// The largest error of any row.
     pub(super) error: f64,
 }
 
-/// The bound from Gram matrices. The rounding errors of the largest k×k kernel, of the sums and of the eigenvalues are
-/// added to every eigenvalue.
+/// The bound from Gram matrices.
+///
+/// The rounding errors of the largest k×k kernel, of the sums and of the eigenvalues are added to every eigenvalue.
 pub(super) fn bound_from_grams(parts: &Grams<'_>, counts: &Counts) -> Result<f64> {
     let &Grams { grams, items, weights, longest, error } = parts;
     let Some(first) = grams.first() else { return Ok(0.0) };
@@ -90,7 +91,7 @@ pub(super) fn bound_from_grams(parts: &Grams<'_>, counts: &Counts) -> Result<f64
     Ok(whole.min(by_parts.maximum(&Choices { groups, counts: counts.clone() })))
 }
 
-/// The largest sum of leading eigenvalues' logarithms and as many weights, over the counts allowed.
+/// The largest sum of the logarithms of leading eigenvalues and equally many weights, over the allowed counts.
 fn of_whole(logarithms: &[f64], counts: &Counts, weights: &[f64]) -> f64 {
     let times = |count: usize, weight: f64| if count > 0 { count as f64 * weight } else { 0.0 };
     let needed: usize = counts.low.iter().sum();

@@ -1,22 +1,22 @@
 //! The concave functions of a spectrum that replace ln det.
 
-/// A function of the eigenvalues near a spectrum: its value, its slopes, and the terms of its curvature.
+/// A function of the eigenvalues near a spectrum: its value, its slopes and the terms of its curvature.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Split {
     pub(super) value: f64,
-    /// How many leading eigenvalues enter one by one; the others enter by their sum.
+    /// The number of leading eigenvalues, which enter one by one. The others form the tail and enter by their sum.
     pub(super) head: usize,
-    /// ∂/∂λ_j of the leading ones.
+    /// ∂/∂λ_j of the leading eigenvalues.
     pub(super) slopes: Vec<f64>,
-    /// ∂/∂λ_j of all others, including zeros.
+    /// ∂/∂λ_j of the tail, including zeros.
     pub(super) tail_slope: f64,
-    /// The eigenvalue at which the slope of a leading one equals that of the tail.
+    /// The eigenvalue at which the slope of a leading eigenvalue equals the slope of the tail.
     pub(super) knee: f64,
-    /// −∂²/∂λ_p∂λ_q of two others.
+    /// −∂²/∂λ_p∂λ_q of two tail eigenvalues.
     pub(super) tail_curvature: f64,
     /// ∂/∂k; 0 if k is fixed.
     pub(super) size_slope: f64,
-    /// How fast the sum of the others must grow with k to keep their mean; 0 if k is fixed.
+    /// The growth of the tail's sum with k that keeps its mean; 0 if k is fixed.
     pub(super) tail_per_size: f64,
 }
 
@@ -35,8 +35,8 @@ pub(super) enum Sets {
 /// Γ_k(λ) = Σ_{j≤ι} ln(λ_j + t) + (k−ι) ln(λ̄ + t),   λ̄ = Σ_{j>ι} λ_j / (k−ι),   λ_ι > λ̄ ≥ λ_{ι+1}
 /// ```
 ///
-/// The least concave function that equals Σ_{j≤k} ln(λ_j + t) if at most k eigenvalues are positive. It is jointly
-/// concave in k and λ, so that k may depend on x:
+/// It is the least concave function that equals Σ_{j≤k} ln(λ_j + t) if at most k eigenvalues are positive. It is
+/// jointly concave in k and λ, so k may depend on x:
 ///
 /// ```text
 /// Γ_k(λ) = min_c Σ_j h_c(λ_j) + k (ln(c + t) − c/(c + t))
@@ -44,7 +44,7 @@ pub(super) enum Sets {
 /// ```
 pub(super) fn split(eigenvalues: &[f64], sets: Sets, sum: f64, shift: f64) -> Split {
     let size = match sets {
-        // Only the empty set: Γ_0 = 0.
+        // For the empty set alone, Γ_0 = 0.
         Sets::OfSize(0) => return Split::default(),
         Sets::OfSize(size) => size as f64,
         Sets::OfAnySize => sum,

@@ -1,4 +1,4 @@
-//! What is left to choose once some items are included and others excluded.
+//! The remaining choices once some items are included and others excluded.
 
 use faer::{Mat, MatRef};
 
@@ -18,39 +18,40 @@ use crate::{
 /// Rows shorter than this fraction of their original length count as dependent on the included ones.
 const DEPENDENT: f64 = 1e-12;
 
-/// The choice of a number of items from every group within its range, and a total within its range.
+/// The choice of items from every group, under a range of counts per group and a range of totals.
 ///
 /// ```text
 /// ln det K_S = offset + Σ_{i∈S∖T} w_i + ln det (V Vᵀ)_{S∖T}
 /// ```
 ///
-/// T holds the included items: rows are projected off theirs (Schur), and w_i undoes the scale of a row.
+/// T holds the included items. The other rows are projected off the rows of T (Schur), and w_i undoes the scale of a
+/// row.
 ///
-/// Every row has a bound of its rounding error in norm, and the offset is an upper bound: nearly dependent rows of T
-/// amplify rounding errors in all others and in the determinant.
+/// Every row has a bound of its rounding error in norm, and the offset is an upper bound. Both are needed because
+/// nearly dependent rows of T amplify rounding errors in all other rows and in the determinant.
 #[derive(Clone, Debug)]
 pub(crate) struct Subproblem {
     /// The places of the items among the candidates, ascending.
     pub(crate) places: Vec<Place>,
-    /// How many items may be chosen besides T.
+    /// The numbers of items that may be chosen in addition to T.
     pub(crate) counts: Counts,
-    /// v_i, a column per item.
+    /// The rows v_i, a column per item.
     columns: Vec<f64>,
     pub(crate) dims: usize,
-    /// ‖v_i‖ before any item was included.
+    /// The lengths ‖v_i‖ before any item was included.
     norms: Vec<f64>,
-    /// The error of v_i in norm, up to a rotation of all.
+    /// The error of each v_i in norm, up to a rotation of all.
     pub(super) errors: Vec<f64>,
-    /// w_i.
+    /// The weights w_i.
     pub(crate) weights: Vec<f64>,
-    /// T.
+    /// The included items T.
     chosen: Vec<Place>,
-    /// An upper bound of ln det K_T, and of ln det of the chosen set if nothing is left to choose.
+    /// An upper bound of ln det K_T, which is ln det of the chosen set if nothing is left to choose.
     pub(crate) offset: f64,
 }
 
 impl Subproblem {
-    /// The subproblem of some of the candidates, at ascending places.
+    /// Creates the subproblem of some of the candidates, at ascending places.
     pub(crate) fn new(candidates: &Candidates<'_>, places: Vec<Place>) -> Self {
         let rows = candidates.rows();
         let features = candidates.features();
@@ -87,7 +88,7 @@ impl Subproblem {
         }
     }
 
-    /// Number of items that are still undecided.
+    /// The number of undecided items.
     pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
@@ -101,7 +102,7 @@ impl Subproblem {
         &self.columns[item * self.dims..(item + 1) * self.dims]
     }
 
-    /// V Vᵀ.
+    /// The kernel V Vᵀ.
     pub(crate) fn kernel(&self) -> Mat<f64> {
         self.rows().transpose() * self.rows()
     }
@@ -118,13 +119,13 @@ impl Subproblem {
         self.places.binary_search(&place).ok()
     }
 
-    /// The included items, and those with the largest x: as many of every group as are needed, and others above ½.
+    /// The included items and the items with the largest x: as many of every group as are needed, and others above ½.
     pub(crate) fn with_largest(&self, x: &[f64]) -> Vec<Place> {
         let largest = with_largest(&self.places, &Choices::of(self).counts, x);
         self.chosen.iter().copied().chain(largest).collect()
     }
 
-    /// ln of the factor by which adding an item multiplies the determinant: w_i + ln ‖v_i‖².
+    /// The logarithm of the factor by which adding an item multiplies the determinant: w_i + ln ‖v_i‖².
     pub(crate) fn gain(&self, item: usize) -> f64 {
         let row = self.row(item);
         let squared = kernels::dot(row, row);
@@ -150,12 +151,12 @@ impl Subproblem {
         self.length(item) * (1.0 + of_dot(self.dims)) + self.errors[item]
     }
 
-    /// Whether the residual of an item beyond T is not distinguishable from rounding.
+    /// Whether the residual of an item beyond T is indistinguishable from rounding.
     pub(crate) fn is_dependent(&self, item: usize) -> bool {
         self.gain(item) == f64::NEG_INFINITY
     }
 
-    /// The same subproblem with every row of a part multiplied by the root of its weight, at most 1.
+    /// The same subproblem with every row multiplied by the root of its part's weight, at most 1.
     pub(crate) fn reweighted(&self, log_weights: &[f64]) -> Self {
         let mut other = self.clone();
         for item in 0..self.len() {
@@ -180,10 +181,10 @@ impl Subproblem {
         most * longest * (relative * longest + 2.0 * error) + f64::MIN_POSITIVE
     }
 
-    /// Includes an item: the others are projected off its row.
+    /// Includes an item by projecting the others off its row.
     ///
-    /// With v_j = a v_i/‖v_i‖ + b and σ the sine of the angle by which v_i may be off, the error of the projection is
-    /// |a| σ and, up to a rotation, (1 − √(1 − σ²))‖b‖ ≤ σ²‖b‖.
+    /// Let v_j = a v_i/‖v_i‖ + b, and σ the sine of the angle by which v_i may be off. The error of the
+    /// projection is then |a| σ and, up to a rotation, (1 − √(1 − σ²))‖b‖ ≤ σ²‖b‖.
     pub(crate) fn include(&mut self, item: usize) {
         let gain = self.gain_at_most(item);
         self.offset += gain;
@@ -194,7 +195,7 @@ impl Subproblem {
         let mut normal = self.row(item).to_vec();
         let length = self.length(item);
         let sine = self.errors[item] / length;
-        // The direction of a row that is all rounding error is unknown.
+        // If a row is nothing but rounding error, its direction is unknown.
         let (sine, bend) = if sine < 1.0 { (sine, sine * sine) } else { (1.0, 2.0) };
         self.retain(|other| other != item);
         let last = self.dims - 1;
@@ -214,7 +215,7 @@ impl Subproblem {
         self.dims = last;
     }
 
-    /// Keeps some items, and excludes the others.
+    /// Keeps some items and excludes the others.
     pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         let kept: Vec<usize> = (0..self.len()).filter(|&item| keep(item)).collect();
         if kept.len() < self.len() {
@@ -239,7 +240,7 @@ impl Subproblem {
         }
     }
 
-    /// How many items each group has left.
+    /// The number of items left in each group.
     pub(crate) fn members(&self) -> Vec<usize> {
         let mut members = vec![0; self.counts.low.len()];
         self.places.iter().for_each(|place| members[place.group] += 1);

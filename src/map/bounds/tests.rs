@@ -1,4 +1,4 @@
-//! Relaxations at arbitrary points: bounds, slopes and curvatures against enumeration and differences.
+//! Tests of relaxations at arbitrary points: bounds, slopes and curvatures against enumeration and differences.
 
 use approx::assert_abs_diff_eq;
 use faer::Mat;
@@ -44,8 +44,8 @@ impl Numbers {
     }
 }
 
-/// Calls `check` with random problems under a quota, of any size, and under ranges with and without a total, and the
-/// largest ln det.
+/// Calls `check` with random problems and their largest ln det: under a quota, of any size, and under ranges with and
+/// without a total.
 fn each_problem(dims: usize, mut check: impl FnMut(&Subproblem, f64, &mut Numbers)) {
     let partition = Partition::from_labels(&LABELS).unwrap();
     let quota = Quota::new(&partition, QUOTA).unwrap();
@@ -140,7 +140,7 @@ fn planted_faults_break_the_bounds() {
     each_problem(9, |problem, best, _| {
         let (choices, kernel) = (Choices::of(problem), DenseKernel::of(problem));
         let mut faults = [Gamma::of(problem), shifted(&kernel, &[-1.0; ITEMS]).gamma, Gamma::of(problem)];
-        // A direction forgotten, the identity forgotten, every weight too small.
+        // Faults: a direction is missing, the identity is missing, every weight is too small.
         let dims = faults[0].rows.nrows();
         faults[0].rows = faults[0].rows.subrows(1, dims - 1).to_owned();
         faults[1].known_shift = 0.0;
@@ -155,8 +155,10 @@ fn planted_faults_break_the_bounds() {
     assert!(broken.iter().all(|&count| count > 0), "{broken:?}");
 }
 
-/// The margin of a bound for rounding, relative to 1 + |bound|: against f and its gradient, changed by what the best scale
-/// of every row changes in the part that every set has, and in the gradient.
+/// The margin of a bound for rounding, relative to 1 + |bound|.
+///
+/// It is computed against f and its gradient. `scaled` returns the changes from the best scale of every row: in the
+/// part that every set has, and in the gradient.
 fn added<R: Relaxation>(
     relaxation: &R,
     x: &[f64],
@@ -172,7 +174,7 @@ fn added<R: Relaxation>(
     (relaxation.majorant(&point, &choices.counts).maximum(choices) - plain) / (1.0 + plain.abs())
 }
 
-/// How the best scale changes a term f: 1 + ln f − f.
+/// The change of a term f from the best scale: 1 + ln f − f.
 fn rescaled(form: f64) -> f64 {
     1.0 + form.ln() - form
 }
@@ -219,7 +221,7 @@ fn rounding_adds_little() {
     }
 }
 
-/// Rows of a hundredth of the length: the best scale of every row costs them 2 ln 100 where the gradient has 1 at most.
+/// Rows of a hundredth of the length: the best row scales cost them 2 ln 100, but the gradient costs at most 1.
 #[test]
 fn short_rows_are_ruled_out_far_from_the_optimum() {
     let mut numbers = Numbers(5);
@@ -241,7 +243,7 @@ fn short_rows_are_ruled_out_far_from_the_optimum() {
     }
 }
 
-/// Gradient and curvature against central differences.
+/// Checks gradient and curvature against central differences.
 fn check_derivatives<R: Relaxation>(relaxation: &R, x: &[f64]) {
     const STEP: f64 = 1e-5;
     let point = relaxation.at(x).unwrap();
@@ -289,7 +291,7 @@ fn slopes_of_parameters() {
     });
 }
 
-/// Slopes in parameters against central differences.
+/// Checks slopes in parameters against central differences.
 fn check_slopes<F: Family>(family: &F, parameters: &[f64], x: &[f64]) {
     const STEP: f64 = 1e-5;
     let member = family.member(parameters).unwrap();
@@ -303,8 +305,9 @@ fn check_slopes<F: Family>(family: &F, parameters: &[f64], x: &[f64]) {
     }
 }
 
-/// Scales of every item give lower bounds than equal ones, and more steps no higher ones. A bound that is asked to be below
-/// what one step reaches is.
+/// Scales per item give lower bounds than equal ones, and more steps give no higher bounds.
+///
+/// If the target is above the bound that one step reaches, the bound falls below the target.
 #[test]
 fn scales_of_every_item_lower_the_bound() {
     let mut lowered = 0;

@@ -22,7 +22,7 @@ use crate::{
     model::FreeItems,
 };
 
-/// All candidates, group after group.
+/// All candidates, group by group.
 struct Whole<'a> {
     candidates: &'a Candidates<'a>,
     engine: &'a Engine,
@@ -30,9 +30,9 @@ struct Whole<'a> {
     choices: Choices,
     /// ‖v_i‖² of the scaled rows, before projection.
     norms: Vec<f64>,
-    /// The error of a row's residual beyond the included rows, as a fraction of the row.
+    /// The error of a row's residual beyond the included rows, as a fraction of the row's length.
     unknown: f64,
-    /// The weights of the parts, besides their scales.
+    /// The weights of the parts, in addition to their scales.
     log_weights: Vec<f64>,
 }
 
@@ -72,7 +72,7 @@ impl Pool for Whole<'_> {
             let (factor, linear) = (log_weight.exp(), -2.0 * group.scale.ln() - log_weight);
             for &item in items {
                 let (form, length) = (factor * forms[item], (factor * self.norms[item]).sqrt());
-                // The factor is rounded, too.
+                // The factor is also rounded.
                 let error = (self.unknown + of_value(2.0)) * length + VANISHING;
                 prices.push(raised(&RoundedRow { form, length, error, linear }));
             }
@@ -96,7 +96,7 @@ pub(crate) fn places_of(groups: &[FreeItems]) -> Vec<Place> {
     members.flat_map(|(group, len)| (0..len).map(move |position| Place { group, position })).collect()
 }
 
-/// The bound of all candidates by Γ, starting from a set of them.
+/// The Γ bound of all candidates, starting from a set of them.
 ///
 /// # Cost
 /// 2mn² for each of about ten to thirty rounds.
@@ -123,7 +123,7 @@ pub(crate) fn relax_whole(
     Ok(Relaxed::from_priced(maximise_by_columns(&whole, items, enough)?))
 }
 
-/// The choices among all candidates, group after group.
+/// The choices among all candidates, group by group.
 fn choices(candidates: &Candidates<'_>) -> Choices {
     let mut first = 0;
     let mut groups = Vec::with_capacity(candidates.groups.len());
@@ -134,9 +134,9 @@ fn choices(candidates: &Candidates<'_>) -> Choices {
     Choices { groups, counts: candidates.counts.clone() }
 }
 
-/// As many of the longest rows as are chosen, and one more of every group.
+/// As many of the longest rows as are chosen, plus one of every group.
 fn longest_rows(choices: &Choices, norms: &[f64], rows: &Rows<'_>) -> Vec<usize> {
-    // Logarithms, to undo scales; all positive, so that as many as possible are taken.
+    // Logarithms undo scales. All are positive, so as many rows as possible are taken.
     let mut lengths = vec![0.0; norms.len()];
     for (items, group) in choices.groups.iter().zip(rows.groups()) {
         let shift = 2.0 * group.scale.ln();

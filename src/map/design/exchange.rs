@@ -7,21 +7,24 @@ use crate::map::{
     watch::Clock,
 };
 
-/// Exchanges that multiply the determinant by less count as rounding.
+/// Exchanges that raise the determinant by a smaller fraction count as rounding.
 const LEAST_GAIN: f64 = 1e-9;
 const MOST_EXCHANGES: usize = 10_000;
 
-/// Makes the best exchange of a chosen row for another, or the best addition, that the counts allow, while it multiplies
-/// the determinant by more than 1 + `least` and there is time. Returns the rows, and how many exchanges were made.
+/// Repeats the best exchange of a chosen row for another, or the best addition, that the counts allow.
+///
+/// Stops when no move multiplies the determinant by more than 1 + `least`, or when time is up. Returns the rows and
+/// the number of exchanges made.
 ///
 /// ```text
 /// det M' / det M = (1 + d_j)(1 − d_i) + d_ij²,   d_ij = a_iᵀ M⁻¹ a_j,   d_i = d_ii
 /// ```
 ///
-/// d_ij² ≤ d_i d_j, so the factor is at most 1 + d_j − d_i: rows j are tried by falling d_j until none can gain more.
+/// d_ij² ≤ d_i d_j, so the factor is at most 1 + d_j − d_i. Rows j are tried by decreasing d_j until none can gain
+/// more.
 ///
 /// # Cost
-/// 2mn² per exchange, and 2nk for each row that is tried.
+/// 2mn² per exchange, and 2nk per row that is tried.
 ///
 /// # Source
 /// Fedorov, *Theory of optimal experiments* (1972), chapter 3.
@@ -46,7 +49,7 @@ pub(super) fn exchange(
     (chosen, made)
 }
 
-/// The best exchange: its factor, the slot that leaves and the row that enters.
+/// Returns the factor of the best exchange, the slot that leaves and the row that enters.
 fn best_exchange(rows: &DesignRows, chosen: &[usize]) -> (f64, Option<usize>, Option<usize>) {
     let all = rows.rows();
     let own = Mat::from_fn(rows.dims, chosen.len(), |j, slot| all[(j, chosen[slot])]);
@@ -85,10 +88,11 @@ fn best_exchange(rows: &DesignRows, chosen: &[usize]) -> (f64, Option<usize>, Op
     best
 }
 
-/// Weights for another start: three of four times those of the best set, so changed at random that some rows give way to
-/// others, otherwise random ones.
+/// Weights for another start.
+///
+/// Three of four starts use the best set, with random changes that replace some of its rows. The others are random.
 pub(super) fn shaken(is_best: &[bool], restart: u64, random: &mut impl rand::RngExt) -> Vec<f64> {
-    /// The weight of chance beside that of the best set.
+    /// The weight of chance relative to the best set.
     const CHANCE: f64 = 1.3;
     const SCATTER_EVERY: u64 = 4;
     let is_kick = !restart.is_multiple_of(SCATTER_EVERY);

@@ -1,4 +1,4 @@
-//! D-optimal designs: the rows from which a linear model is estimated best.
+//! D-optimal designs: the rows that give the best estimate of a linear model.
 
 mod exchange;
 mod problem;
@@ -21,23 +21,25 @@ use crate::{
     model::{Conditions, Counts, FreeItems, Left, OpenPart, Sets, log_determinant},
 };
 
-/// The question for a D-optimal design: k of m candidate rows, none twice, from which the coefficients of a linear model are
-/// estimated with the smallest confidence ellipsoid.
+/// A D-optimal design problem: choose k of m candidate rows, none twice, that estimate the coefficients of a linear
+/// model with the smallest confidence ellipsoid.
 ///
 /// ```text
 /// max  ln det(A_Sᵀ A_S)   over the S of k rows, or under a quota;   A_Sᵀ A_S = Σ_{i∈S} a_i a_iᵀ,  n×n,  k ≥ n
 /// ```
 ///
-/// It is the counterpart of the most diverse set, whose determinant is that of A_S A_Sᵀ and which has at most n items; for
-/// k = n they agree. Parts are blocks or strata. [`LocalSearch`](super::LocalSearch) finds a design that no exchange of two
-/// rows improves, and a bound; [`BranchAndBound`](super::BranchAndBound) proves the best. [`certify`](Self::certify) bounds
-/// all designs, and states the efficiency of one.
+/// It is the counterpart of the most diverse set, which maximises det A_S A_Sᵀ and has at most n items; for k = n
+/// they agree. Parts are blocks or strata.
 ///
-/// Since another row never lowers the determinant, ranges without a total take as many rows as they allow.
+/// [`LocalSearch`](super::LocalSearch) finds a design that no exchange of two rows improves, and a bound.
+/// [`BranchAndBound`](super::BranchAndBound) proves the best design. [`certify`](Self::certify) bounds all designs,
+/// and [`efficiency`](Self::efficiency) compares one with the bounds.
+///
+/// Another row never lowers the determinant, so ranges without a total take as many rows as they allow.
 ///
 /// # Numerics
-/// f64. ln det is computed by an orthogonal decomposition of A_S, which loses as many digits as the condition number of A_S
-/// has (that of A_Sᵀ A_S has twice as many), after columns are brought to the same length.
+/// f64. ln det is computed by an orthogonal decomposition of A_S, after columns are brought to the same length. It
+/// loses as many digits as the condition number of A_S has. The condition number of A_Sᵀ A_S has twice as many.
 ///
 /// # Examples
 /// A line is estimated best from its ends, and a parabola also needs the middle.
@@ -68,7 +70,7 @@ pub struct Design {
 }
 
 impl Design {
-    /// Designs of k rows.
+    /// Creates the problem of designs with k rows.
     ///
     /// # Errors
     /// [`Error::SizeAboveItems`]; [`Error::DesignRank`] if k is less than n, or the columns are dependent;
@@ -77,18 +79,18 @@ impl Design {
         Self::over(features, &Sets::OfSize(k))
     }
 
-    /// Designs of so many rows from every part: blocks, strata.
+    /// Creates the problem of designs with a quota of rows from every part: blocks, strata.
     ///
     /// # Errors
-    /// [`Error::LabelCount`], [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`], and those of [`new`](Self::new).
+    /// [`Error::LabelCount`], [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`]; errors of [`new`](Self::new).
     pub fn under(features: &Features, partition: &Partition, quota: &Quota) -> Result<Self> {
         Self::over(features, &Sets::Quota(partition.clone(), quota.clone()))
     }
 
-    /// Any of these designs.
+    /// Creates the problem for any kind of sets.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new) and [`under`](Self::under).
+    /// Errors of [`new`](Self::new) and [`under`](Self::under).
     pub fn over(features: &Features, sets: &Sets) -> Result<Self> {
         if features.is_weighted() {
             return Err(Error::NotForLaw("a design takes rows as they are, without weights or scores"));
@@ -109,7 +111,7 @@ impl Design {
         design.resolved()
     }
 
-    /// Designs with these rows, such as trials that were made already.
+    /// Requires these rows, for example trials that have already been made.
     ///
     /// # Errors
     /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`],
@@ -119,17 +121,18 @@ impl Design {
         self.resolved()
     }
 
-    /// Designs without these rows.
+    /// Excludes these rows.
     ///
     /// # Errors
     /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`],
-    /// [`Error::QuotaAbovePartSize`], [`Error::SizeAboveItems`], [`Error::TotalOutsideRanges`], [`Error::DesignRank`].
+    /// [`Error::QuotaAbovePartSize`], [`Error::SizeAboveItems`], [`Error::TotalOutsideRanges`],
+    /// [`Error::DesignRank`].
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
         self.conditions.exclude(items)?;
         self.resolved()
     }
 
-    /// Finds what is left to choose.
+    /// Computes the remaining choices.
     fn resolved(mut self) -> Result<Self> {
         let Left { parts, total } = Left::of(&self.sets, &self.conditions)?;
         let (low, high): (Vec<_>, Vec<_>) = parts.iter().map(|part| (part.low, part.high)).unzip();
@@ -151,7 +154,7 @@ impl Design {
             return Err(Error::DesignRank { rank: self.size(), columns });
         }
         let alike = vec![1.0; columns];
-        // Columns in units far apart hide each other's rank.
+        // Columns in very different units hide each other's rank.
         let rank = match self.rank(&alike) {
             rank if rank < columns => self.rank(&self.largest_by_column()).max(rank),
             rank => rank,
@@ -159,13 +162,13 @@ impl Design {
         if rank < columns { Err(Error::DesignRank { rank, columns }) } else { Ok(()) }
     }
 
-    /// Free and included rows.
+    /// Returns the included rows and the free rows that may be chosen.
     fn items(&self) -> impl Iterator<Item = usize> {
         let open = self.groups.iter().zip(&self.counts.high).filter(|(_, high)| **high > 0);
         self.included().chain(open.flat_map(|(group, _)| group.iter()))
     }
 
-    /// The rank of all rows, with columns divided by these units.
+    /// The rank of all rows after dividing columns by these units.
     fn rank(&self, units: &[f64]) -> usize {
         let mut span = OrthonormalBasis::new(units.len());
         let mut row = vec![0.0; units.len()];
@@ -182,7 +185,7 @@ impl Design {
         span.len()
     }
 
-    /// The largest entry of every column; 1 if all are zero.
+    /// The largest magnitude in every column; 1 if all entries are zero.
     fn largest_by_column(&self) -> Vec<f64> {
         let mut largest = vec![0.0; self.features.dims()];
         let mut row = largest.clone();
@@ -193,7 +196,7 @@ impl Design {
         largest.iter().map(|&most| if most == 0.0 { 1.0 } else { most }).collect()
     }
 
-    /// k.
+    /// The number of rows k.
     #[must_use]
     pub fn size(&self) -> usize {
         self.conditions.included().len() + self.counts.most
@@ -203,7 +206,7 @@ impl Design {
         self.conditions.included().iter().map(|&item| item as usize)
     }
 
-    /// ln det(A_Sᵀ A_S) of any rows; −∞ if its columns are dependent.
+    /// Computes ln det(A_Sᵀ A_S) of any rows; −∞ if the columns of A_S are dependent.
     ///
     /// # Cost
     /// O(kn²).
@@ -230,14 +233,16 @@ impl Design {
         transposed(self.features.dims(), rows.len(), |column, row| rows[row][column])
     }
 
-    /// Upper bounds of ln det(A_Sᵀ A_S) over all designs: [`Bound::Distinct`], from weights of at most 1 for every row, and
-    /// [`Bound::Repeated`], from weights of any size, as if a trial could be repeated.
+    /// Computes upper bounds of ln det(A_Sᵀ A_S) over all designs.
+    ///
+    /// [`Bound::Distinct`] allows weights of at most 1 for every row. [`Bound::Repeated`] allows weights of any size,
+    /// as if a trial could be repeated.
     ///
     /// # Cost
     /// 2mn² for each of twenty to sixty rounds.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Errors of the engine.
     pub fn certify(&self, engine: &Engine) -> Result<Certificate> {
         let (engine, watch) = engine.apart();
         let clock = watch.start();
@@ -264,9 +269,11 @@ impl Design {
         whole.relax_repeated(self.size(), &enough)
     }
 
-    /// The efficiencies of a design that the bounds of a certificate prove: det(A_Sᵀ A_S)^(1/n) as a fraction of the largest
-    /// of any of these designs, and of any of k rows in which trials may be repeated, whatever the quota. k / efficiency trials of the best
-    /// design would estimate as well.
+    /// The efficiencies of a design that the bounds of a certificate prove.
+    ///
+    /// They are det(A_Sᵀ A_S)^(1/n) as a fraction of its maximum: first over these designs, then over all designs of
+    /// k rows with repeated trials, regardless of the quota. With an efficiency e, k/e trials of this design estimate
+    /// at least as well as k trials of the best one.
     #[must_use]
     pub fn efficiency(&self, certificate: &Certificate, log_det: f64) -> [f64; 2] {
         let share = |kind: Bound| {
@@ -278,7 +285,7 @@ impl Design {
     }
 
     fn rows(&self) -> Rows<'_> {
-        // The scale is that of free and included rows together.
+        // The free and included rows together determine the scale.
         let all = self.groups.iter().map(Items::from).chain([Items::Listed(self.conditions.included())]);
         let scales = Rows::alike(&self.features, all.collect()).scales();
         let groups =
@@ -286,7 +293,7 @@ impl Design {
         Rows::with_scales(&self.features, groups.collect())
     }
 
-    /// The included rows, scaled as others are.
+    /// The included rows, scaled like the others.
     fn base(&self, rows: &Rows<'_>) -> Mat<f64> {
         let included: Vec<usize> = self.included().collect();
         let mut base = Mat::zeros(self.features.dims(), included.len());
@@ -307,12 +314,12 @@ fn scale(rows: &Rows<'_>) -> f64 {
     rows.groups().first().map_or(1.0, |group| group.scale)
 }
 
-/// What the scale of rows takes from ln det.
+/// The amount by which the scale of the rows lowers ln det.
 fn constant(rows: &Rows<'_>) -> f64 {
     -2.0 * rows.features().dims() as f64 * scale(rows).ln()
 }
 
-/// All of so many items.
+/// The set of all items.
 #[expect(clippy::cast_possible_truncation, reason = "columns are counted in 32 bits")]
 fn all(items: usize) -> Subset {
     Subset::from_distinct((0..items).map(|item| item as u32).collect())

@@ -37,7 +37,7 @@ impl Problem for DesignRows {
     fn worth(&self) -> f64 {
         let base = self.base();
         let columns = transposed(self.dims, base.ncols(), |column, row| base[(column, row)]);
-        // The volume of dependent rows is all rounding, and the other bound is sharp then.
+        // The volume of dependent rows is only rounding error, and then the other bound is sharp.
         sum_at_most(log_volume(columns.as_ref()).at_most, self.constant).min(self.included_at_most())
     }
 

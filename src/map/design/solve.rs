@@ -20,18 +20,20 @@ use crate::{
     },
 };
 
-/// Designs are exchanged among the rows that can be part of a better one, if these have at most so many entries.
+/// The most entries of the rows that a better design can contain, for the start to exchange rows among all of them.
 const MOST_ENTRIES: usize = 1 << 24;
-/// x below this is none.
+/// Values of x below this count as zero.
 const ZERO: f64 = 1e-6;
 
 impl Solver<Design> for LocalSearch {
-    /// A design that no exchange of two rows improves by a factor of more than 1 + ε/k, with an upper bound. It starts from
-    /// the rows of the largest weights in the relaxation; three of four restarts change the best set, the others are random. Rows that
-    /// have more than 2²⁴ entries after the bound are not exchanged among each other.
+    /// Finds a design that no exchange of two rows improves by a factor of more than 1 + ε/k, with an upper bound.
+    ///
+    /// It starts from the rows of the largest weights in the relaxation. Three of four restarts change the best set,
+    /// the others are random. If the rows that the bound leaves have more than 2²⁴ entries, the start exchanges only
+    /// rows with positive weights.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Errors of the engine.
     fn solve(&self, design: &Design, engine: &Engine) -> Result<Solution> {
         let (engine, watch) = engine.apart();
         let clock = watch.start();
@@ -54,11 +56,14 @@ impl Solver<Design> for LocalSearch {
 }
 
 impl Solver<Design> for BranchAndBound {
-    /// The best design, with a proof; if the watch of the engine ends the run, the best so far, with a bound. If exchanges find
-    /// no design that estimates all coefficients, the run ends with [`Termination::RankExhausted`].
+    /// Finds the best design, with a proof.
+    ///
+    /// If the watch of the engine ends the run, returns the best so far, with a bound.
+    ///
+    /// If exchanges find no design that estimates all coefficients, the run ends with [`Termination::RankExhausted`].
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Errors of the engine.
     fn solve(&self, design: &Design, engine: &Engine) -> Result<Solution> {
         let (engine, watch) = engine.apart();
         let clock = watch.start();
@@ -71,7 +76,7 @@ impl Solver<Design> for BranchAndBound {
         let relaxed = run.relax()?;
         let rows = run.start(relaxed.as_ref(), 0.0);
         if run.incumbent.log_det == f64::NEG_INFINITY {
-            // No node could be left out.
+            // Without a finite determinant, no node could be left out.
             return Ok(run.solution(clock.ended().unwrap_or(Termination::RankExhausted)));
         }
         let [tolerance, with_rounding] = self.tolerances(design.size());
@@ -95,9 +100,9 @@ struct Run<'d> {
     rows: Rows<'d>,
     clock: &'d Clock,
     incumbent: Incumbent,
-    /// No design is worth more, …
+    /// An upper bound of all designs.
     bound: f64,
-    /// … and none with a row that was left out.
+    /// An upper bound of the designs with a row that was left out.
     left_out: f64,
     exchanges: u64,
     restarts: u64,
@@ -138,7 +143,7 @@ impl<'d> Run<'d> {
         true
     }
 
-    /// Relaxes the whole; `None` if the time was up before there was a bound.
+    /// Relaxes the whole problem; `None` if the time was up before there was a bound.
     fn relax(&mut self) -> Result<Option<Relaxed>> {
         let (engine, clock) = (self.clock.over(self.engine), self.clock);
         let base = self.design.base(&self.rows);
@@ -154,11 +159,11 @@ impl<'d> Run<'d> {
         Ok(relaxed)
     }
 
-    /// Improves the rows of the largest weights by exchanges, and returns those that can be part of a better design.
+    /// Improves the rows of the largest weights by exchanges. Returns the rows that a better design can contain.
     fn start(&mut self, relaxed: Option<&Relaxed>, least: f64) -> DesignRows {
         let places = self.places();
         let Some(relaxed) = relaxed else {
-            // The first rows that the counts allow: there was no time for better ones.
+            // There was no time to find better rows than the first that the counts allow.
             let rows = self.problem(Vec::new());
             let first = with_largest(&places, &self.design.counts, &vec![0.0; places.len()]);
             self.incumbent.offer(self.design, first);
@@ -192,9 +197,9 @@ impl<'d> Run<'d> {
         self.incumbent.offer(self.design, items.into_iter().map(|item| rows.place(item)).collect());
     }
 
-    /// Starts again from other sets: so often, with this seed.
+    /// Starts again from up to `limit` other sets, with this seed.
     fn restart(&mut self, rows: &DesignRows, (limit, seed): (u64, u64), least: f64) {
-        /// Restarts without a better design after which the search ends.
+        /// The number of restarts without a better design after which the search ends.
         const PATIENCE: u64 = 1000;
         let mut since_better = 0;
         while self.restarts < limit && since_better < PATIENCE && self.clock.ended().is_none() {
@@ -220,7 +225,7 @@ impl<'d> Run<'d> {
         places_of(&self.design.groups)
     }
 
-    /// Some rows in memory.
+    /// Reads some rows into memory.
     fn problem(&self, mut places: Vec<Place>) -> DesignRows {
         places.sort_unstable();
         places.dedup();
@@ -237,7 +242,7 @@ impl<'d> Run<'d> {
     fn solution(&self, termination: Termination) -> Solution {
         let mut set = self.incumbent.set.clone();
         if self.incumbent.log_det == f64::NEG_INFINITY {
-            // No design that was tried estimates all coefficients: any of them.
+            // None of the designs tried estimates all coefficients, so any design will do.
             let places = self.places();
             set = with_largest(&places, &self.design.counts, &vec![0.0; places.len()]);
         }

@@ -9,7 +9,7 @@ use crate::{
     map::{Place, bounds::Relaxed},
 };
 
-/// Another round follows while one forces this share of the items.
+/// Another round follows if the last one forced at least this share of the items.
 const WORTH_ANOTHER_ROUND: f64 = 0.1;
 
 /// The outcome of a node.
@@ -17,7 +17,7 @@ const WORTH_ANOTHER_ROUND: f64 = 0.1;
 pub(super) struct Branched {
     /// An upper bound of all sets below the node that no child contains.
     pub(super) fathomed: f64,
-    /// Sets found on the way.
+    /// Sets found in the process.
     pub(super) sets: Vec<Vec<Place>>,
     pub(super) children: Vec<Node>,
     pub(super) steps: u64,
@@ -69,8 +69,9 @@ pub(super) fn branch(
     }
 }
 
-/// Forces the items in or out whose opposite choice lowers the bound below `target`. Returns an upper bound of the sets
-/// that are left out.
+/// Forces an item in or out if the opposite choice lowers the bound below `target`.
+///
+/// Returns an upper bound of the sets that are left out.
 fn fix(state: &mut State<impl Problem>, relaxed: Relaxed, target: f64) -> f64 {
     let otherwise: Vec<f64> = (0..relaxed.taken.len()).map(|item| relaxed.otherwise(item)).collect();
     let Relaxed { x, doubt, taken, method, .. } = relaxed;
@@ -86,7 +87,7 @@ fn fix(state: &mut State<impl Problem>, relaxed: Relaxed, target: f64) -> f64 {
     for place in inside {
         let Some(item) = state.problem.position(place) else { continue };
         if state.problem.is_dependent(item) {
-            // The forced item depends on the included ones: up to rounding there is no such set.
+            // The forced item depends on the included ones, so up to rounding there is no such set.
             worth = worth.max(state.problem.worth_with(item));
             state.retain(|_| false);
             break;
@@ -96,7 +97,7 @@ fn fix(state: &mut State<impl Problem>, relaxed: Relaxed, target: f64) -> f64 {
     worth
 }
 
-/// Branches on the item that decides most: in, and out.
+/// Branches on the item that decides most: one child includes it, the other excludes it.
 fn split(state: &State<impl Problem>, bound: f64, branched: &mut Branched) {
     debug_assert_eq!(state.doubt.len(), state.problem.len());
     let undecided = |item: usize| state.x[item] * (1.0 - state.x[item]);
@@ -107,7 +108,7 @@ fn split(state: &State<impl Problem>, bound: f64, branched: &mut Branched) {
         return;
     };
     if state.problem.is_dependent(item) {
-        // It depends on the items just included.
+        // The item depends on the items just included.
         branched.fathomed = branched.fathomed.max(state.problem.worth_with(item).min(bound));
     } else {
         let mut with = state.node(bound);

@@ -7,7 +7,7 @@ use faer::{
 
 use crate::map::{Place, bounds::Subproblem, watch::Clock};
 
-/// Makes the best of the swaps, additions and removals that the counts allow, while it gains and there is time.
+/// Repeats the best swap, addition or removal that the counts allow, as long as it gains and time is left.
 ///
 /// # Cost
 /// O(k³ + k²m) per move.
@@ -35,7 +35,7 @@ pub(in crate::map) fn improve(problem: &Subproblem, set: Vec<Place>, clock: &Clo
     chosen.into_iter().map(|item| problem.place(item)).collect()
 }
 
-/// The best move: what it gains, the slot that leaves and the item that enters.
+/// Returns the gain of the best move, the slot that leaves and the item that enters.
 ///
 /// ```text
 /// det(K_{S−i+j}) / det(K_S) = M_ii d_j + C_ij²,   M = K_S⁻¹,  C = M K_{S,·},  d_j = K_jj − K_{j,S} C_j

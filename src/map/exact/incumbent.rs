@@ -13,12 +13,12 @@ pub(in crate::map) struct Incumbent {
 }
 
 impl Incumbent {
-    /// No set yet.
+    /// Creates an incumbent without a set.
     pub(in crate::map) fn none() -> Self {
         Self { set: Vec::new(), log_det: f64::NEG_INFINITY, at_least: f64::NEG_INFINITY }
     }
 
-    /// Takes a set if it is allowed and better; returns whether it was.
+    /// Takes a set if it is allowed and better. Returns whether it did.
     pub(in crate::map) fn offer(&mut self, judge: &impl Judge, mut set: Vec<Place>) -> bool {
         if !judge.allows(&set) {
             return false;
@@ -34,7 +34,8 @@ impl Incumbent {
         better
     }
 
-    /// The least log-determinant that beats the set by the tolerance. Rounding lowers it by at most half the tolerance.
+    /// The least log-determinant that beats the set by the tolerance. Rounding lowers it by at most half the
+    /// tolerance.
     pub(in crate::map) fn target(&self, tolerance: f64) -> f64 {
         let rounding = (self.log_det - self.at_least).min(0.5 * tolerance);
         // NaN before the first set.

@@ -21,7 +21,9 @@ pub(super) use state::{Left, Node, State};
 use super::{LocalSearch, Objective, Solution, Solver};
 use crate::{Error, Result, engine::Engine};
 
-/// The default tolerance in ln det: above most bounds' rounding, so that sets as good as the best are not told apart.
+/// The default tolerance in ln det.
+///
+/// It exceeds the rounding of most bounds, so sets as good as the best one count as ties.
 const TOLERANCE: f64 = 1e-9;
 
 /// Finds the best set, with a proof: branch and bound on concave relaxations.
@@ -31,24 +33,30 @@ const TOLERANCE: f64 = 1e-9;
 /// ```
 ///
 /// A node of the tree includes some items, off whose rows the others are projected (Schur), and excludes some. It is
-/// fathomed when its bound is not above the best set so far. Otherwise items are forced in or out whose opposite choice
-/// would lower the bound that far, and the node branches on the item whose decision should lower the bound most. The node
-/// with the largest bound comes first, so the gap shrinks steadily, until open nodes take 1 GiB: the search goes deep then. The relaxation is the one of
-/// [`UpperBound`](crate::map::UpperBound) that is best at the root.
+/// fathomed if its bound is not above the best set so far. Otherwise an item is forced in or out if the opposite
+/// choice would lower the bound that far, and the node branches on the item whose decision should lower the bound
+/// most.
+///
+/// The node with the largest bound comes first, so the gap shrinks steadily. Once open nodes take 1 GiB, the search
+/// goes deep instead. The relaxation is the one of [`UpperBound`](crate::map::UpperBound) that is best at the root.
 ///
 /// With more than 400 items, those that the bound of the whole ground set rules out are left out first.
 ///
 /// # Cost
-/// Exponential in the worst case. The 63 stations of the benchmark C63 take about a second, and at most some hundred
-/// nodes, for each of the sizes 2 … 62. A thousand items with a few dozen features may take any time once k is more than
-/// ten: set a limit. Memory: 8m'n bytes for the m' items that the bound of the whole leaves, as much for every node in
-/// progress (one per thread), and up to 32m' for every open node, at most 1 GiB and one path of nodes more.
+/// Exponential in the worst case. The 63 stations of the benchmark C63 take about a second, and at most a few hundred
+/// nodes, for each of the sizes 2 … 62. A thousand items with a few dozen features may take any amount of time once k
+/// exceeds ten: set a limit.
+///
+/// Memory: 8m'n bytes for the m' items that the bound of the whole leaves, the same for every node in progress (one
+/// per thread), and up to 32m' for every open node. Open nodes take at most 1 GiB plus one path of nodes.
 ///
 /// # Numerics
-/// f64. Every bound includes a margin for rounding (see [`UpperBound`](crate::map::UpperBound)): about 10⁻¹³ for rows far
-/// from each other, 10⁻¹⁰ for the factor of a kernel. Where rows agree to many digits it may exceed the tolerance, and the run ends with [`Termination::Rounding`](crate::map::Termination::Rounding). The set does not depend
-/// on the number of threads, unless a time limit or a stop cuts the run short. Ties between sets found go to the first
-/// in the order of items.
+/// f64. Every bound includes a margin for rounding (see [`UpperBound`](crate::map::UpperBound)): about 10⁻¹³ for rows
+/// far from each other, 10⁻¹⁰ for the factor of a kernel. If rows agree to many digits, the margin may exceed the
+/// tolerance, and the run ends with [`Termination::Rounding`](crate::map::Termination::Rounding).
+///
+/// The set does not depend on the number of threads, unless a time limit or a stop cuts the run short. Ties between
+/// sets found go to the first in the order of items.
 ///
 /// # Examples
 /// ```
@@ -71,9 +79,12 @@ pub struct BranchAndBound {
 }
 
 impl BranchAndBound {
-    /// The search ends when it has proven that no set is better by more than this in ln det; 1e-9 by
-    /// default. Without a tolerance of yours, a run also counts as optimal while rounding leaves a gap of at most 1e-9 for
-    /// every item of the set. Larger tolerances save little: benchmarks take as many nodes with 1e-6.
+    /// Sets the tolerance: the search ends when it has proven that no set is better by more than this in ln det.
+    ///
+    /// The default is 1e-9.
+    ///
+    /// Without an explicit tolerance, a run also counts as optimal if rounding leaves a gap of at most 1e-9 per item
+    /// of the set. Larger tolerances save little: benchmarks take as many nodes with 1e-6.
     ///
     /// # Errors
     /// [`Error::NotPositive`].
@@ -87,11 +98,13 @@ impl BranchAndBound {
 }
 
 impl BranchAndBound {
-    /// The best set of a model, from where a search stands. If the watch of the engine ends the run, the search can be
-    /// continued later; a finished one only repeats its answer.
+    /// Finds the best set of a model, from the current state of a search.
+    ///
+    /// If the watch of the engine ends the run, the search can be continued later. A finished search only repeats its
+    /// answer.
     ///
     /// # Errors
-    /// Those of the engine; [`Error::Eigen`]; [`Error::Stream`] for a search of another model.
+    /// Errors of the engine; [`Error::Eigen`]; [`Error::Stream`] if the search is for another model.
     pub fn solve_from<M: Objective>(
         &self,
         model: &M,
@@ -113,17 +126,19 @@ impl BranchAndBound {
         root::Run::new(&candidates, &bounded, engine, tolerances, &clock).solve(search)
     }
 
-    /// The tolerance of the search, and that of its answer for sets of at most so many items, rounding included.
+    /// The tolerances of the search and of its answer, which includes rounding, for sets of at most `most` items.
     pub(super) fn tolerances(self, most: usize) -> [f64; 2] {
         self.tolerance.map_or([TOLERANCE, TOLERANCE * most.max(1) as f64], |tolerance| [tolerance; 2])
     }
 }
 
 impl<M: Objective> Solver<M> for BranchAndBound {
-    /// The best set of a model; if the watch of the engine ends the run, the best set so far, with a bound.
+    /// Finds the best set of a model.
+    ///
+    /// If the watch of the engine ends the run, returns the best set so far, with a bound.
     ///
     /// # Errors
-    /// Those of the engine; [`Error::Eigen`].
+    /// Errors of the engine; [`Error::Eigen`].
     fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
         self.solve_from(model, engine, &mut Search::default())
     }

@@ -1,4 +1,4 @@
-//! What the tree needs to know of what it searches.
+//! The interface between the tree and the problem that it searches.
 
 use super::improve::improve;
 use crate::{
@@ -13,9 +13,9 @@ use crate::{
     model::Counts,
 };
 
-/// The sets that are searched, and what they are worth.
+/// The sets that are searched, and their worth.
 pub(in crate::map) trait Judge {
-    /// How many items of every group a set has.
+    /// The allowed numbers of items of every group in a set.
     fn counts(&self) -> &Counts;
 
     /// The set as it is reported.
@@ -35,39 +35,39 @@ pub(in crate::map) trait Judge {
     }
 }
 
-/// What is left to choose once some items are included and others excluded.
+/// The remaining choices once some items are included and others excluded.
 pub(in crate::map) trait Problem: Clone + Sync {
     /// The undecided items, ascending.
     fn places(&self) -> &[Place];
 
-    /// How many of them to choose.
+    /// The numbers of undecided items to choose.
     fn counts(&self) -> &Counts;
 
     /// Limits the counts to what the items and their rank allow; false if they allow nothing.
     fn limit_counts(&mut self) -> bool;
 
-    /// The problem of some of the items, ascending.
+    /// The problem restricted to some of the items, ascending.
     fn part(&self, items: &[usize]) -> Self;
 
-    /// Includes an item.
+    /// Includes this item.
     fn include(&mut self, item: usize);
 
     /// An upper bound of the log-determinant of the included items, if no other is chosen.
     fn worth(&self) -> f64;
 
-    /// Whether a best set may need an item.
+    /// Whether a best set may need this item.
     fn is_useful(&self, item: usize) -> bool;
 
-    /// Whether the determinant of sets with this item is not distinguishable from zero.
+    /// Whether the determinant of sets with this item is indistinguishable from zero.
     fn is_dependent(&self, item: usize) -> bool;
 
     /// An upper bound of the sets with this item, from what is known without a relaxation.
     fn worth_with(&self, item: usize) -> f64;
 
-    /// Makes the last pick, if that is easy: the best item.
+    /// Makes the last pick, the best item, if that is easy.
     fn pick_last(&mut self) -> Option<Place>;
 
-    /// An upper bound by this method, or by another where it does not apply.
+    /// An upper bound by this method, or by another if the method does not apply.
     fn bounded(
         &self,
         method: &Method,
@@ -76,7 +76,7 @@ pub(in crate::map) trait Problem: Clone + Sync {
         ended: &dyn Fn() -> bool,
     ) -> Result<Relaxed>;
 
-    /// Makes the best of the swaps, additions and removals that the counts allow, while it gains and there is time.
+    /// Repeats the best swap, addition or removal that the counts allow, as long as it gains and time is left.
     fn improve(&self, set: Vec<Place>, clock: &Clock) -> Vec<Place>;
 
     /// The number of undecided items.
@@ -92,14 +92,14 @@ pub(in crate::map) trait Problem: Clone + Sync {
         self.places().binary_search(&place).ok()
     }
 
-    /// How many undecided items every group has.
+    /// The number of undecided items in every group.
     fn members(&self) -> Vec<usize> {
         let mut members = vec![0; self.counts().low.len()];
         self.places().iter().for_each(|place| members[place.group] += 1);
         members
     }
 
-    /// Keeps some items, and excludes the others.
+    /// Keeps some items and excludes the others.
     fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         let kept: Vec<usize> = (0..self.len()).filter(|&item| keep(item)).collect();
         if kept.len() < self.len() {
@@ -157,7 +157,8 @@ impl Problem for Subproblem {
         self.offset
     }
 
-    /// Gains only fall, so an item that multiplies the determinant by at most 1 can be left out unless a count needs it.
+    /// Gains only fall, so an item that multiplies the determinant by at most 1 can be left out unless a count needs
+    /// it.
     fn is_useful(&self, item: usize) -> bool {
         let (group, counts) = (self.group(item), &self.counts);
         let is_needed = counts.low[group] > 0 || counts.least > counts.low.iter().sum();
@@ -173,12 +174,12 @@ impl Problem for Subproblem {
         worth_with(self, item)
     }
 
-    /// The largest gain, the first among ties.
+    /// Picks the largest gain, the first among ties.
     fn pick_last(&mut self) -> Option<Place> {
         let gains: Vec<f64> = (0..self.len()).map(|item| self.gain(item)).collect();
         let first_of_best = |best: usize, item: usize| if gains[item] > gains[best] { item } else { best };
         let best = (0..gains.len()).reduce(first_of_best)?;
-        // Rounding may have decided between them.
+        // Rounding may have decided between the items.
         let most = (0..gains.len()).map(|item| self.gain_at_most(item)).fold(f64::NEG_INFINITY, f64::max);
         let (at_most, place) = (self.offset + most, self.place(best));
         self.include(best);
@@ -186,8 +187,9 @@ impl Problem for Subproblem {
         Some(place)
     }
 
-    /// The bound by the lengths of rows; if it is not below the target, that by the method, or by Γ where the method no
-    /// longer applies.
+    /// The bound from the lengths of rows.
+    ///
+    /// If it is not below the target, the method's bound, or the Γ bound if the method no longer applies.
     fn bounded(
         &self,
         method: &Method,

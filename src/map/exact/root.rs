@@ -1,4 +1,4 @@
-//! Before the tree: a first set, the items that can matter, and the best bounding method.
+//! The work before the tree: a first set, the items that can matter, and the best bounding method.
 
 use super::{
     improve::improve,
@@ -30,16 +30,16 @@ pub(super) const MOST_SWAPPED: usize = 5_000;
 pub(super) struct Run<'c> {
     /// The candidates for a first set.
     given: &'c Candidates<'c>,
-    /// The candidates that are bounded: the same, or those of a ground set above.
+    /// The candidates that are bounded: the same, or the ones of a ground set above.
     pub(super) candidates: &'c Candidates<'c>,
     pub(super) engine: &'c Engine,
-    /// Of the search, and of the answer with its rounding.
+    /// The tolerances of the search, and of the answer with its rounding.
     tolerances: [f64; 2],
     pub(super) clock: &'c Clock,
     incumbent: Incumbent,
-    /// No set is worth more.
+    /// An upper bound of all sets.
     bound: f64,
-    /// No set with an item that was left out is worth more.
+    /// An upper bound of the sets with an item that was left out.
     left_out: f64,
     survivors: Option<usize>,
     nodes: u64,
@@ -96,14 +96,14 @@ impl<'c> Run<'c> {
         self.report();
         let survivors = self.survivors()?;
         let termination = match self.clock.ended() {
-            // Rows of many items are not even copied.
+            // With many items, not even the rows are copied.
             Some(termination) if survivors.len() > MOST_DENSE => termination,
             _ => self.search(survivors, search)?,
         };
         Ok(self.finished(search, termination, &greedy))
     }
 
-    /// The solution; the best set is kept for another search. Without one, another set is returned.
+    /// Returns the best set and keeps it for another search. If no set has a finite log-determinant, returns `other`.
     fn finished(mut self, search: &mut Search, termination: Termination, other: &[Place]) -> Solution {
         let candidates = self.candidates;
         if self.incumbent.log_det == f64::NEG_INFINITY {
@@ -129,7 +129,7 @@ impl<'c> Run<'c> {
         self.search_open(&root, open, method, search)
     }
 
-    /// Goes on where another run has ended.
+    /// Continues where another run has ended.
     fn resume(&mut self, tree: &Tree, places: Vec<Place>, search: &mut Search) -> Result<Termination> {
         let root = self.root(places)?;
         self.left_out = tree.left_out;
@@ -213,7 +213,8 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// The items that a better set can have: all of a small ground set, and those that the bound of a large one leaves.
+    /// The items that a better set can contain: all of a small ground set, and those that the bound of a large one
+    /// leaves.
     fn survivors(&mut self) -> Result<Vec<Place>> {
         let mut kept = places(self.candidates);
         if kept.len() <= MOST_DENSE || self.clock.ended().is_some() {
@@ -239,7 +240,7 @@ impl<'c> Run<'c> {
 
     /// The method with the lowest bound, with its parameters.
     fn best_method(&mut self, root: &Subproblem) -> Result<Method> {
-        /// Steps on the parameters of every method, and of those whose bounds are then lowest.
+        /// The steps on the parameters of every method, and then of the finalists.
         const STEPS: [usize; 2] = [5, 60];
         const FINALISTS: usize = 2;
         let mut state = State::whole(root.clone());
@@ -256,11 +257,11 @@ impl<'c> Run<'c> {
         let lower = |a: Relaxed, b: Relaxed| if b.upper_bound < a.upper_bound { b } else { a };
         let Some(best) = found.into_iter().reduce(lower) else { return Ok(Method::Gamma) };
         self.bound = self.bound.min(best.upper_bound);
-        // Items forced without a bound have no parameters: the tree forces them first, too.
+        // Items forced without a bound have no parameters, but the tree also forces them first.
         Ok(best.method.of_whole(problem, root))
     }
 
-    /// The bounds by some methods from given points, the lowest first, after so many steps on their parameters.
+    /// Bounds by these methods from the given points after `tuning` steps on their parameters, the lowest first.
     fn relaxed(
         &mut self,
         root: &Subproblem,

@@ -1,4 +1,4 @@
-//! Where a search stands, to be continued by another process.
+//! The state of a search, to be continued by another process.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +12,13 @@ use crate::{
 
 const KIND: Kind = Kind { tag: *b"PDPPTREE", what: "a search" };
 
-/// Where a search of [`BranchAndBound`](super::BranchAndBound) begins, and where it stands when a time limit or a stop has
-/// ended it.
+/// The state of a search of [`BranchAndBound`](super::BranchAndBound): its beginning, or the point at which a time
+/// limit or a stop ended it.
 ///
-/// It holds the best set, and the nodes that are still open with their bounds. In bytes it can be continued by another
-/// process, on another machine: the set and its proof are those of an uninterrupted search, up to ties, though other nodes may be
-/// visited. A proof that was continued from bytes is as good as they are: what they say of bounds is not checked.
+/// It holds the best set and the nodes that are still open, with their bounds. As bytes, it can be continued by
+/// another process on another machine. The set and its proof are then the same as for an uninterrupted search, up to
+/// ties, though other nodes may be visited. A proof continued from bytes is only as good as the bytes: their bounds
+/// are not checked.
 ///
 /// # Examples
 /// ```
@@ -41,16 +42,16 @@ pub struct Search {
     pub(super) tree: Option<Tree>,
 }
 
-/// Open nodes, and what is known of all others.
+/// The open nodes, and the knowledge about all others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tree {
-    /// Of the question.
+    /// The fingerprint of the question.
     pub(super) fingerprint: u64,
     /// The items that the root chooses from, as group and position.
     pub(super) places: Vec<(u32, u32)>,
-    /// No set with another item is worth more.
+    /// An upper bound of the sets with any other item.
     pub(super) left_out: f64,
-    /// That of the root.
+    /// The method of the root.
     pub(super) method: Method,
     pub(super) open: Vec<SavedNode>,
     pub(super) fathomed: f64,
@@ -59,7 +60,7 @@ pub(super) struct Tree {
     pub(super) steps: u64,
 }
 
-/// An open node. Items are numbered as the root has them.
+/// An open node. Items are numbered as in the root.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct SavedNode {
     included: Vec<u32>,
@@ -69,8 +70,9 @@ pub(super) struct SavedNode {
 }
 
 impl Search {
-    /// A search that begins at a set, which a heuristic or an earlier run has found: nodes that hold nothing better are
-    /// left out from the start. A set that the model does not allow is ignored.
+    /// Creates a search that begins with a set found by a heuristic or an earlier run.
+    ///
+    /// Nodes that hold nothing better are left out from the start. A set that the model does not allow is ignored.
     #[must_use]
     pub fn from_set(set: &Subset) -> Self {
         let mut search = Self::default();
@@ -101,16 +103,16 @@ impl Search {
         free.map(|&item| candidates.place(item as usize)).collect()
     }
 
-    /// In bytes, which grow with the number of open nodes: one to three for every item of each.
+    /// Returns the search as bytes: one to three for every item of each open node.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         KIND.write(&(&self.best, &self.tree))
     }
 
-    /// From the bytes of [`to_bytes`](Search::to_bytes).
+    /// Reads a search from the bytes of [`to_bytes`](Search::to_bytes).
     ///
     /// # Errors
-    /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
+    /// [`Error::Stream`] if the bytes are truncated, of another version, or of something else.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (best, tree): (Option<Vec<u32>>, Option<Tree>) = KIND.read(bytes)?;
         KIND.check(tree.as_ref().is_none_or(Tree::is_sound))?;
@@ -139,7 +141,7 @@ impl Tree {
     /// The items of the root.
     ///
     /// # Errors
-    /// [`Error::Stream`] if the search is of another question.
+    /// [`Error::Stream`] if the search is for another question.
     pub(super) fn places_of(&self, candidates: &Candidates<'_>) -> Result<Vec<Place>> {
         let groups = &candidates.groups;
         let place = |&(group, position): &(u32, u32)| {
@@ -179,7 +181,7 @@ impl SavedNode {
     }
 }
 
-/// Identifies a question: counts, conditions, parts, and every row with its weight.
+/// Returns a hash of the question: counts, conditions, parts, and every row with its weight.
 ///
 /// # Cost
 /// One pass over the rows.

@@ -1,4 +1,4 @@
-//! The tree, best bound first.
+//! The search of the tree, best bound first.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -16,8 +16,9 @@ use crate::{
     watch,
 };
 
-/// Nodes that are processed together: at least and at most so many, and of many open nodes one in eight. The number of
-/// threads changes neither this nor the result.
+/// The least and greatest number of nodes that are processed together.
+///
+/// In between it is one eighth of the open nodes. The number of threads changes neither this nor the result.
 const WAVE: [usize; 2] = [8, 64];
 const OPEN_IN_WAVE: usize = 8;
 /// The bytes of open nodes beyond which the search goes deep instead of wide.
@@ -50,17 +51,17 @@ impl Ord for Open {
     }
 }
 
-/// The open nodes of a search, and what is known of the others.
+/// The open nodes of a search, and a bound of the others.
 #[derive(Clone, Debug)]
 pub(in crate::map) struct OpenNodes {
     open: BinaryHeap<Open>,
-    /// Nodes below one that was open when there were too many: searched first, the latest before the others.
+    /// Nodes created after the limit on open nodes was reached. They are searched first, the latest first.
     deep: Vec<Open>,
     /// The number of the latest node.
     made: u64,
-    /// No set outside the open nodes is worth more.
+    /// An upper bound of all sets outside the open nodes.
     pub(super) fathomed: f64,
-    /// The share of the tree that is searched, where the children of a node share its part equally.
+    /// The share of the tree that has been searched, if the children of a node share its part equally.
     pub(super) done: f64,
     pub(in crate::map) nodes: u64,
     pub(in crate::map) steps: u64,
@@ -68,7 +69,7 @@ pub(in crate::map) struct OpenNodes {
 }
 
 impl OpenNodes {
-    /// The root alone.
+    /// Creates the list with the root alone.
     pub(in crate::map) fn of(root: Node) -> Self {
         let most_open = MOST_BYTES / (ITEM_BYTES * root.undecided.len().max(1));
         Self {
@@ -83,7 +84,7 @@ impl OpenNodes {
         }
     }
 
-    /// Those of a saved search.
+    /// Restores the open nodes of a saved search.
     pub(super) fn restored(tree: &Tree, places: &[Place]) -> Self {
         let mut open = Self::of(Node::root(places.to_vec(), tree.method.clone(), tree.fathomed));
         open.open.clear();
@@ -93,7 +94,7 @@ impl OpenNodes {
         open
     }
 
-    /// Open nodes, by falling bound.
+    /// The open nodes, by decreasing bound.
     pub(super) fn saved(&self, places: &[Place]) -> Vec<SavedNode> {
         let mut nodes: Vec<&Open> = self.open.iter().chain(&self.deep).collect();
         nodes.sort_by(|a, b| b.cmp(a));
@@ -139,7 +140,7 @@ impl OpenNodes {
         if self.open.len() < self.most_open { self.open.push(open) } else { self.deep.push(open) }
     }
 
-    /// Takes up what became of a node.
+    /// Records the outcome of a node.
     fn take(&mut self, share: f64, branched: Branched) {
         let Branched { fathomed, children, steps, .. } = branched;
         self.nodes += 1;
@@ -153,7 +154,7 @@ impl OpenNodes {
     }
 }
 
-/// Searches open nodes until none can hold a set that is better by `tolerance`, or the time is up.
+/// Searches open nodes until none can hold a set that is better by `tolerance`, or until the time is up.
 pub(in crate::map) fn search<P: Problem>(
     judge: &impl Judge,
     root: &P,

@@ -1,24 +1,24 @@
-//! A subproblem on its way down the tree, with what is known from its parent.
+//! A subproblem on its way down the tree, with the knowledge inherited from its parent.
 
 use super::problem::Problem;
 use crate::map::{Place, bounds::Method};
 
-/// A node: the items that are included and undecided; all others are excluded.
+/// A node: its included and undecided items. All others are excluded.
 #[derive(Clone, Debug)]
 pub(in crate::map) struct Node {
     pub(super) included: Vec<Place>,
     pub(super) undecided: Vec<Place>,
-    /// The point of the parent's relaxation for the undecided items; empty if there is none.
+    /// The point of the parent's relaxation for the undecided items; empty without one.
     pub(super) x: Vec<f64>,
     pub(super) method: Method,
     /// An upper bound of all sets below this node.
     pub(super) bound: f64,
-    /// The share of the tree that lies below it, if all children were alike.
+    /// The share of the tree below this node, if all children were alike.
     pub(super) share: f64,
 }
 
 impl Node {
-    /// The node of which nothing is known but a bound.
+    /// A root about which only a bound is known.
     pub(in crate::map) fn root(undecided: Vec<Place>, method: Method, bound: f64) -> Self {
         Self { included: Vec::new(), undecided, x: Vec::new(), method, bound, share: 1.0 }
     }
@@ -40,14 +40,14 @@ pub(in crate::map) struct State<P> {
     pub(in crate::map) problem: P,
     pub(in crate::map) included: Vec<Place>,
     pub(super) x: Vec<f64>,
-    /// What deciding an item is worth, of the latest relaxation.
+    /// The expected decrease of the bound from deciding each item, by the latest relaxation.
     pub(super) doubt: Vec<f64>,
     pub(super) method: Method,
     /// An upper bound of the sets with an item that was excluded because it seemed to depend on others.
     pub(in crate::map) left_out: f64,
 }
 
-/// What is left after [`State::reduce`].
+/// The choices that remain after [`State::reduce`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::map) enum Left {
     /// No set.
@@ -59,7 +59,7 @@ pub(in crate::map) enum Left {
 }
 
 impl<P: Problem> State<P> {
-    /// A subproblem of which nothing is known.
+    /// A subproblem about which nothing is known.
     pub(in crate::map) fn whole(problem: P) -> Self {
         let left_out = f64::NEG_INFINITY;
         let (included, x, doubt) = (Vec::new(), Vec::new(), Vec::new());
@@ -100,7 +100,7 @@ impl<P: Problem> State<P> {
         self.method.parameters().iter_mut().chain([&mut self.x, &mut self.doubt]).for_each(filter);
     }
 
-    /// Forces items without a bound: excludes those that no set can have or that add nothing, fills parts without a
+    /// Forces items without a bound: excludes items that no set can have or that add nothing, fills parts without a
     /// choice, and makes the last pick.
     pub(in crate::map) fn reduce(&mut self) -> Left {
         loop {

@@ -33,7 +33,8 @@ fn features(seed: u64, dims: usize) -> Features {
     Features::from_rows(ITEMS, dims, (0..ITEMS * dims).map(|_| next()).collect::<Vec<_>>()).unwrap()
 }
 
-/// Calls `check` with random problems under quotas, of one size, of any, and under ranges with and without a total.
+/// Calls `check` with random problems: of one size, of any size, under quotas, and under ranges with and without a
+/// total.
 fn each_problem(check: impl Fn(&Candidates<'_>, &Subproblem)) {
     let partition = Partition::from_labels(&LABELS).unwrap();
     let quota = Quota::new(&partition, QUOTA).unwrap();
@@ -52,7 +53,7 @@ fn each_problem(check: impl Fn(&Candidates<'_>, &Subproblem)) {
     }
 }
 
-/// Every set that is allowed, sorted, with its ln det.
+/// Every allowed set, sorted, with its ln det.
 fn allowed(candidates: &Candidates<'_>, problem: &Subproblem) -> Vec<(Vec<Place>, f64)> {
     let sets = (0_u32..1 << ITEMS).map(|mask| {
         let mut set: Vec<Place> =
@@ -95,7 +96,7 @@ fn every_good_set_stays_in_the_tree() {
                     let branched = branch(root, &node, target, &|| false).unwrap();
                     let mut next = branched.children.into_iter().filter(|child| holds(child, set));
                     let Some(child) = next.next() else {
-                        // No child holds it: it was found as the best that is left.
+                        // No child holds the set, so it was found as the best that is left.
                         let best = branched.sets.iter().map(|set| candidates.log_det(set));
                         let best = best.fold(f64::NEG_INFINITY, f64::max);
                         assert!(best >= log_det - 1e-9, "{method:?} lost {set:?} of {log_det}: {best}");
@@ -117,7 +118,7 @@ fn the_worst_start_ends_at_the_optimum() {
         let finite = sets.iter().filter(|(_, value)| value.is_finite());
         let (worst, _) = finite.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         for method in methods() {
-            // Wide, and deep.
+            // A wide and a deep search.
             for most_open in [usize::MAX, 1] {
                 let mut incumbent = Incumbent::none();
                 assert!(incumbent.offer(candidates, worst.clone()));

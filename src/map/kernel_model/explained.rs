@@ -1,4 +1,4 @@
-//! How well sets stand for all items of a kernel.
+//! The share of Σ K_ii that a set explains.
 
 use super::KernelModel;
 use crate::{
@@ -8,12 +8,13 @@ use crate::{
     similarity::{Explained, Factor, NextRow, share},
 };
 
-/// Items of one task.
+/// The number of items per task.
 const TASK: usize = 512;
 
 impl KernelModel<'_> {
-    /// How well a set stands for all items and those of every part, whatever their qualities: the share of Σ K_ii that it
-    /// explains, as [`Features::explained`](crate::Features::explained) has it for rows.
+    /// Returns the share of Σ K_ii that a set explains, over all items and over each part, regardless of qualities.
+    ///
+    /// [`Features::explained`](crate::Features::explained) returns the same for rows.
     ///
     /// ```text
     /// Σ_i K_iS K_S⁻¹ K_Si / Σ_i K_ii
@@ -26,8 +27,8 @@ impl KernelModel<'_> {
     /// Chosen items that depend on others up to 1e-12 of K_ii explain nothing more.
     ///
     /// # Errors
-    /// [`Error::LabelCount`] for a partition of other items; [`Error::ItemOutOfRange`];
-    /// [`Error::Kernel`] for entries that are not finite; those of the engine.
+    /// [`Error::LabelCount`] if the partition is for another number of items; [`Error::ItemOutOfRange`];
+    /// [`Error::Kernel`] if entries are not finite; errors of the engine.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {

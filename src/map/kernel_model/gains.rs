@@ -1,4 +1,4 @@
-//! The gains of all free items: upper bounds that are brought up to date where an item could be the best.
+//! The gains of all free items: upper bounds that are updated if an item could be the best.
 
 use super::{
     super::{Place, lazy_visits::Leaders},
@@ -13,20 +13,20 @@ use crate::{
     similarity::{Factor, FeatureScalar},
 };
 
-/// Items that share a ceiling.
+/// The number of items that share a ceiling.
 const BLOCK: usize = 16;
-/// Items of one task, whatever the number of threads.
+/// The number of items per task, independent of the number of threads.
 const TASK: usize = 64 * BLOCK;
-/// Leaders of all tasks that are brought up to date before the other items.
+/// The number of leaders of all tasks that are updated before the other items.
 const FIRST: usize = 32;
 
 /// An item that is up to date.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leader {
     pub(super) place: Place,
-    /// d_j.
+    /// The residual d_j.
     pub(super) residual: f64,
-    /// What multiplies it to make the gain: q_j² in units of the reference.
+    /// The factor from the residual to the gain: q_j² in units of the reference.
     pub(super) scale: f64,
 }
 
@@ -46,15 +46,15 @@ pub(super) struct Gains<'m, 'k, T> {
 
 struct Group<'m, T> {
     items: &'m [u32],
-    /// K_jj.
+    /// The diagonal entries K_jj.
     diagonal: Vec<f64>,
-    /// q_j² in units of the reference.
+    /// The q_j² in units of the reference.
     scales: Vec<f64>,
     bounds: Vec<f64>,
     applied: Vec<u32>,
-    /// Item after item, room for all picks.
+    /// Coefficients item by item, with room for all picks.
     coefficients: Vec<T>,
-    /// Of each [`BLOCK`] items.
+    /// The bounds of every [`BLOCK`] items.
     blocks: Vec<Block>,
     /// The best items of each task at its last visit.
     leaders: Vec<Leaders>,
@@ -63,14 +63,14 @@ struct Group<'m, T> {
 /// Upper bounds of some items.
 #[derive(Clone, Copy)]
 struct Block {
-    /// Of their gains.
+    /// An upper bound of their gains.
     gain: f64,
-    /// Of K_jj in the units of gains.
+    /// An upper bound of K_jj in the units of gains.
     diagonal: f64,
 }
 
 impl<'m, 'k, T: FeatureScalar> Gains<'m, 'k, T> {
-    /// The gains before any pick, with room for so many.
+    /// The gains before any pick, with room for this many picks.
     pub(super) fn new(model: &'m KernelModel<'k>, picks: usize) -> Self {
         let groups = model.groups.iter().map(|items| {
             let diagonal: Vec<f64> = items.iter().map(|&item| model.diagonal[item as usize]).collect();
@@ -91,8 +91,9 @@ impl<'m, 'k, T: FeatureScalar> Gains<'m, 'k, T> {
         gains
     }
 
-    /// Measures gains in units of the largest that matters: of the groups with a least gain, if it is as large as that.
-    /// Returns whether that changes the unit.
+    /// Sets the unit of gains to the largest gain that matters. Returns whether the unit changes.
+    ///
+    /// A group matters if it has a least gain and its largest gain is at least that.
     pub(super) fn rescale(&mut self, least_log: impl Fn(usize) -> Option<f64>) -> bool {
         let Some(quality) = &self.model.quality else { return false };
         let exponents = self.groups.iter().enumerate().filter_map(|(group, known)| {
@@ -131,7 +132,7 @@ impl<'m, 'k, T: FeatureScalar> Gains<'m, 'k, T> {
         }
     }
 
-    /// Removes a group, and frees its memory.
+    /// Removes a group and frees its memory.
     pub(super) fn close(&mut self, group: usize) {
         self.groups[group] = Group {
             items: &[],
@@ -159,8 +160,10 @@ impl<'m, 'k, T: FeatureScalar> Gains<'m, 'k, T> {
         best.map(|(place, _)| place)
     }
 
-    /// The best items of every task, up to date, that reach the least gain of their group (`None`: no item of the group)
-    /// and the best of all if residuals are off by this fraction of K_jj; best first, ties in item order.
+    /// The best items of every task, up to date; best first, ties in item order.
+    ///
+    /// Their gains could reach the least gain of their group (`None` skips the group) and the best gain, if residuals
+    /// are off by `noise` times K_jj.
     pub(super) fn best(
         &mut self,
         factor: &Factor<'_>,
@@ -199,7 +202,7 @@ impl<'m, 'k, T: FeatureScalar> Gains<'m, 'k, T> {
         Ok(all)
     }
 
-    /// A lower bound of the largest gain: that of the best leader.
+    /// A lower bound of the largest gain: the gain of the best leader.
     fn lead(&mut self, factor: &Factor<'_>, least: &[Option<f64>]) -> Result<f64> {
         let open = |group: &usize| least[*group].is_some();
         let mut leaders: Vec<(Place, f64)> = Vec::new();
@@ -238,12 +241,12 @@ impl<T: FeatureScalar> Group<'_, T> {
         self.bounds[position] * self.scales[position]
     }
 
-    /// What the gain can be if the residual is off by this fraction of K_jj.
+    /// The largest possible gain if the residual is off by this fraction of K_jj.
     fn gain_within(&self, position: usize, noise: f64) -> f64 {
         (self.bounds[position] + noise * self.diagonal[position]) * self.scales[position]
     }
 
-    /// Finds what is known of blocks and tasks from the bounds.
+    /// Computes the summaries of blocks and tasks from the bounds.
     fn summarise(&mut self) {
         let gains: Vec<f64> = (0..self.bounds.len()).map(|position| self.gain(position)).collect();
         let leaders = gains.chunks(TASK).enumerate().map(|(task, gains)| Leaders::of(task * TASK, gains));

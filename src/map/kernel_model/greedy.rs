@@ -16,49 +16,50 @@ use crate::{
     similarity::{Factor, FeatureScalar, NextRow},
 };
 
-/// Bytes of coefficients up to which they are kept in f64.
+/// The most bytes of coefficients that are kept in f64 from the start.
 const SMALL: usize = 256 << 20;
-/// Items whose gains rounding cannot tell from the largest that are computed in f64 before a pick.
+/// The most items that are computed in f64 before a pick, because rounding cannot distinguish their gains from the
+/// largest.
 const MOST_CHECKED: usize = 16;
 /// Gains below this many times the error of the coefficients are computed with coefficients in f64.
 const CLEAR: f64 = 64.0;
-/// Gains in their unit below which the unit is too large.
+/// The gain, in units, below which the unit is too large.
 const FAINT: f64 = 1e-150;
 
-/// Picks on the columns of a kernel: pivoted Cholesky of K, K_S = L Lᵀ.
+/// Picks on the columns of a kernel by pivoted Cholesky decomposition of K, K_S = L Lᵀ.
 ///
 /// ```text
 /// c_j = L⁻¹ K_{S,j},   d_j = K_jj − ‖c_j‖²,   i* = argmax d_j
 /// ```
 ///
 /// # Cost
-/// At most 2mnk + mk² operations and 4mk bytes for the coefficients c (8mk up to 256 MiB, or where f32 is not enough); 2nk + k²
-/// operations more for every pick and item that is nearly as good.
+/// At most 2mnk + mk² operations, and 4mk bytes for the coefficients c (8mk up to 256 MiB, or if f32 is not accurate
+/// enough). Every pick takes 2nk + k² more operations for each item that is nearly as good.
 ///
 /// # Numerics
-/// Before a pick, the gains of the best 16 items that its rounding cannot tell apart are computed in f64 from entries of K:
-/// the pick is the best of these, and its gain is accurate. How far the gains of coefficients in f32 are off is measured
-/// there, on those items. Once the largest gain is below 64 times that, coefficients are computed again in f64.
+/// Before a pick, the gains of the best 16 items that rounding cannot distinguish are computed in f64 from entries of
+/// K. The pick is the best of these, and its gain is accurate. The same items give the measured error of gains from
+/// coefficients in f32. Once the largest gain is below 64 times this error, coefficients are computed again in f64.
 impl Solver<KernelModel<'_>> for Greedy {
-    /// The greedy set of a kernel function. Every pick updates all items that can still be picked.
+    /// Returns the greedy set of a kernel function. Every pick updates all items that can still be picked.
     ///
-    /// A stopped run fills the quota with the items whose last known gains are largest, as far as they are independent.
-    /// If the picks exhaust the rank that a part needs, the set stays short of the quota.
+    /// A stopped run fills the quota with the items whose last known gains are largest, as long as they are
+    /// independent. If the picks exhaust the rank that a part needs, the set stays short of the quota.
     ///
     /// # Errors
-    /// [`Error::Kernel`](crate::Error::Kernel) for entries that are not finite.
+    /// [`Error::Kernel`](crate::Error::Kernel) if entries are not finite.
     fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
         Ok(pick(model, Update::Every, &engine.apart().1.start())?.solution(model))
     }
 }
 
-/// As [`Greedy`], with bounds of gains: an item applies the picks that it has missed, many at a time, when its last known
-/// gain is among the largest.
+/// Works like [`Greedy`] with bounds of gains: an item applies the picks that it has missed, many at a time, when its
+/// last known gain is among the largest.
 impl Solver<KernelModel<'_>> for LazyGreedy {
-    /// The greedy set of a kernel function: that of [`Greedy`], faster.
+    /// Returns the same set as [`Greedy`], faster.
     ///
     /// # Errors
-    /// Those of [`Greedy`].
+    /// The same as for [`Greedy`].
     fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
         Ok(pick(model, Update::Needed, &engine.apart().1.start())?.solution(model))
     }
@@ -88,19 +89,19 @@ impl KernelModel<'_> {
         self.groups[place.group][place.position] as usize
     }
 
-    /// ln q_j² d_j.
+    /// The logarithm of the gain, ln q_j² d_j.
     fn log_gain(&self, item: usize, residual: f64) -> f64 {
         residual.ln() + self.log_square(item)
     }
 
-    /// How many of these items are in each group.
+    /// The number of these items in each group.
     pub(super) fn counts_of(&self, places: &[Place]) -> Vec<usize> {
         let mut counts = vec![0; self.groups.len()];
         places.iter().for_each(|place| counts[place.group] += 1);
         counts
     }
 
-    /// The included items and these, with this ln det.
+    /// The solution with the included items and the items at these places.
     pub(super) fn solution(
         &self,
         places: &[Place],
@@ -121,7 +122,7 @@ impl KernelModel<'_> {
     }
 }
 
-/// The greedy set of a model.
+/// Computes the greedy set of a model.
 pub(super) fn pick<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Factored<'k>> {
     let items: usize = model.groups.iter().map(Vec::len).sum();
     let bytes =
@@ -136,7 +137,7 @@ fn in_double<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Resu
     Ok(Factored { factor, picked: picks.into_picked() })
 }
 
-/// With coefficients in f32 as long as they are accurate enough.
+/// Picks with coefficients in f32 as long as they are accurate enough.
 fn in_single<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Factored<'k>> {
     let mut picks = model.no_picks();
     let factor = model.included_factor(model.counts.most)?;
@@ -153,19 +154,19 @@ fn in_single<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Resu
 #[derive(Clone, Copy, Debug)]
 struct Best {
     place: Place,
-    /// d_j.
+    /// The residual d_j.
     residual: f64,
-    /// q_j² d_j, in the unit of gains.
+    /// The gain q_j² d_j, in the unit of gains.
     gain: f64,
 }
 
-/// The items that can be picked, and the factor of those that were.
+/// The items that can be picked, with the factor of the picked ones.
 struct ColumnPivots<'m, 'k, T> {
     model: &'m KernelModel<'k>,
     update: Update,
     factor: Factor<'k>,
     gains: Gains<'m, 'k, T>,
-    /// The largest error of a gain that was seen, as a fraction of K_jj.
+    /// The largest observed error of a gain, as a fraction of K_jj.
     noise: f64,
     next: NextRow,
 }
@@ -178,7 +179,7 @@ impl<'m, 'k, T: FeatureScalar> ColumnPivots<'m, 'k, T> {
         Self { model, update, factor, gains, noise: T::EPSILON, next: NextRow::default() }
     }
 
-    /// Picks until the loop ends, and returns the factor, and whether that was before gains became unclear.
+    /// Picks until the loop ends. Returns the factor, and whether the loop ended before gains became unclear.
     fn run(mut self, picks: &mut Picks<'_>, clock: &Clock) -> Result<(Factor<'k>, bool)> {
         let included = self.model.log_det(&self.factor) - picks.picked().gains.iter().sum::<f64>();
         let is_done = picks.run(&mut self, &|picked| {
@@ -189,7 +190,7 @@ impl<'m, 'k, T: FeatureScalar> ColumnPivots<'m, 'k, T> {
         Ok((self.factor, is_done))
     }
 
-    /// Measures gains in units of the largest that could be picked.
+    /// Sets the unit of gains to the largest gain that could be picked. Returns whether the unit changes.
     fn rescale(&mut self, picks: &Picks<'_>) -> bool {
         let demands = picks.demands();
         self.gains.rescale(|group| match demands[group] {
@@ -200,8 +201,10 @@ impl<'m, 'k, T: FeatureScalar> ColumnPivots<'m, 'k, T> {
         })
     }
 
-    /// The item with the largest gain that the quota needs or that multiplies the determinant by more than 1, its residual
-    /// computed from K, with its row of the factor in `next`; and whether dependent items were removed.
+    /// Finds the item with the largest gain that the quota needs or that multiplies the determinant by more than 1.
+    ///
+    /// Its residual is computed from K, and its row of the factor is in `next`. Also returns whether dependent items
+    /// were removed.
     fn best(&mut self, demands: &[Demand]) -> Result<(Option<Best>, bool)> {
         let one = self.gains.one();
         let least = |demand: &Demand| match demand {
@@ -219,7 +222,7 @@ impl<'m, 'k, T: FeatureScalar> ColumnPivots<'m, 'k, T> {
             let diagonal = self.model.diagonal[item];
             let at_most = stored + self.noise * diagonal;
             if at_most <= NOTHING * diagonal {
-                // It depends on the chosen ones, and always will.
+                // The item depends on the chosen ones, and always will.
                 self.gains.remove(place);
                 removed = true;
                 continue;
@@ -245,13 +248,13 @@ impl<'m, 'k, T: FeatureScalar> ColumnPivots<'m, 'k, T> {
         Ok((best, removed))
     }
 
-    /// Larger, or as large and of a lower item.
+    /// Whether the gain is larger, or equal with a lower item.
     fn is_better(&self, found: Best, known: Best) -> bool {
         let (item, other) = (self.model.item(found.place), self.model.item(known.place));
         found.gain > known.gain || found.gain >= known.gain && item < other
     }
 
-    /// Takes an item, whose row of the factor is in `next`, unless it depends on those before it.
+    /// Takes an item, whose row of the factor is in `next`, unless it depends on the items before it.
     fn take(&mut self, picks: &mut Picks<'_>, place: Place, residual: f64) -> bool {
         let item = self.model.item(place);
         self.gains.remove(place);
@@ -274,11 +277,11 @@ impl<T: FeatureScalar> Source for ColumnPivots<'_, '_, T> {
         let Some(Best { place, residual, gain }) = best else {
             return Ok(if removed || self.rescale(picks) { Step::Made } else { Step::Nothing });
         };
-        // Smaller ones might be lost.
+        // Smaller gains might be lost.
         if gain < FAINT && self.rescale(picks) {
             return Ok(Step::Made);
         }
-        // Dependent items of coefficients in f64 are known by their residuals, and no other is better.
+        // With coefficients in f64, dependent items are known by their residuals, and no other item is better.
         let diagonal = self.model.diagonal[self.model.item(place)];
         if size_of::<T>() < size_of::<f64>() && residual <= CLEAR * self.noise * diagonal {
             return Ok(Step::Unclear);
@@ -307,7 +310,7 @@ mod tests {
         similarity::{Bandwidth, RbfKernel},
     };
 
-    /// Points that fill a cube evenly, though not regularly.
+    /// Points that fill a cube evenly but irregularly.
     fn points(items: u32, dims: u32) -> Features {
         let value =
             |i: u32, d: u32| (f64::from(i + 1) * f64::from([2, 3, 5, 7, 11][d as usize]).sqrt()).fract();

@@ -9,19 +9,22 @@ use super::{
 };
 use crate::{Error, Result, engine::Engine};
 
-/// Swaps after which all numbers are computed from the kernel again.
+/// The number of swaps after which all numbers are computed from the kernel again.
 const SWAPS: u64 = 64;
 
 impl Solver<KernelModel<'_>> for LocalSearch {
-    /// The greedy set of a kernel function, improved by swaps of one item until none multiplies the determinant by more
-    /// than 1 + ε/k. Sets that may have several sizes also gain or lose an item. There are no restarts and no swaps of two
-    /// parts at once; [`Stats::swaps`](super::super::Stats::swaps) counts the swaps.
+    /// Returns the greedy set of a kernel function, improved by swaps of one item until none multiplies the
+    /// determinant by more than 1 + ε/k.
+    ///
+    /// Sets that may have several sizes also gain or lose an item. There are no restarts and no swaps of two parts at
+    /// once; [`Stats::swaps`](super::super::Stats::swaps) counts the swaps.
     ///
     /// # Cost
-    /// That of greedy, mk entries of K and 2mk² operations at the start, m entries and 8mk operations per swap; 8mk bytes.
+    /// The cost of greedy, plus mk entries of K and 2mk² operations at the start, m entries and 8mk operations per
+    /// swap; 8mk bytes.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for an ε that is not positive; [`Error::Kernel`] for entries that are not finite.
+    /// [`Error::NotPositive`] if ε is not positive; [`Error::Kernel`] if entries are not finite.
     fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
         let epsilon = self.epsilon;
         if !(epsilon > 0.0 && epsilon.is_finite()) {
@@ -70,7 +73,8 @@ fn climb(model: &KernelModel<'_>, greedy: Factored<'_>, epsilon: f64, clock: &Cl
         if moves == 0 {
             break ended.unwrap_or(Termination::LocallyOptimal);
         }
-        // A set counts as better only if its determinant computed from the kernel is: rounding calls worse sets better.
+        // The new set must have a larger determinant when computed from the kernel. Updated numbers can be wrong by
+        // rounding.
         let better = model.factor_of(&set.places)?.filter(|new| model.log_det(new) > model.log_det(&factor));
         let Some(better) = better else { break Termination::LocallyOptimal };
         (places, factor) = (set.places, better);

@@ -19,26 +19,30 @@ use crate::{
     similarity::{Factor, KernelFunction, NextRow, checked_diagonal},
 };
 
-/// Residuals K_jj − ‖L⁻¹ K_{S,j}‖² below this fraction of K_jj count as rounding: the item depends on those chosen.
+/// The fraction of K_jj below which a residual K_jj − ‖L⁻¹ K_{S,j}‖² is rounding: the item depends on the chosen
+/// ones.
 const NOTHING: f64 = 1e-12;
 
-/// A kernel function with a quota and conditions: what [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy) and
-/// [`LocalSearch`](super::LocalSearch) maximise where there are no features. [`Coverage`] searches the same sets, by
-/// another measure.
+/// A kernel function with a quota and conditions.
+///
+/// [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy) and [`LocalSearch`](super::LocalSearch) maximise its
+/// determinant without features. [`Coverage`] searches the same sets with another objective.
 ///
 /// ```text
 /// max  det K_S   over all S with lo_l ≤ |S∩P_l| ≤ hi_l, and |S| = k if the quota has a total
 /// ```
 ///
-/// K is computed entry by entry, as solvers need it; k may exceed the number of features that it is computed from. With
+/// K is computed entry by entry, as solvers need it; k may exceed the number of features behind the kernel. With
 /// [qualities](Self::with_log_quality) the kernel is q_i K_ij q_j.
 ///
 /// # Numerics
-/// Solvers compute on the CPU in f64. Subtraction leaves of K_jj what is not explained by the chosen items, so residuals
-/// below 1e-12 K_jj count as zero (for features, [`PartitionDpp`](crate::PartitionDpp) knows residuals down to 1e-24). Whether a quota can be met with a
-/// positive determinant is not known beforehand: a solver that finds no independent items left ends with
-/// [`Termination::RankExhausted`](super::Termination::RankExhausted). With an RBF kernel of distinct rows, or a ridge, any
-/// quota can be met.
+/// Solvers compute on the CPU in f64. The residual that the chosen items leave of K_jj is computed by subtraction, so
+/// residuals below 1e-12 K_jj count as zero. (With features, [`PartitionDpp`](crate::PartitionDpp) resolves residuals
+/// down to 1e-24.)
+///
+/// It is not known in advance whether a quota can be met with a positive determinant. A solver that finds no more
+/// independent items ends with [`Termination::RankExhausted`](super::Termination::RankExhausted). With an RBF kernel
+/// of distinct rows, or a ridge, any quota can be met.
 ///
 /// # Examples
 /// ```
@@ -56,20 +60,20 @@ const NOTHING: f64 = 1e-12;
 #[derive(Clone, Debug)]
 pub struct KernelModel<'a> {
     kernel: &'a dyn KernelFunction,
-    /// K_ii, without qualities.
+    /// The K_ii, without qualities.
     diagonal: Vec<f64>,
-    /// `None` if all are 1.
+    /// The qualities; `None` if all are 1.
     quality: Option<Quality>,
     sets: Sets,
     conditions: Conditions,
     /// The free items of every part that may have more.
     groups: Vec<Vec<u32>>,
-    /// How many of them to choose.
+    /// The numbers of items to choose from the groups.
     counts: Counts,
 }
 
 impl<'a> KernelModel<'a> {
-    /// Sets that meet a quota.
+    /// Creates the model of sets that meet a quota.
     ///
     /// # Cost
     /// The diagonal of the kernel.
@@ -77,47 +81,50 @@ impl<'a> KernelModel<'a> {
     /// # Errors
     /// - [`Error::LabelCount`] if partition and kernel have different numbers of items;
     /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
-    /// - [`Error::Kernel`] for a diagonal that is negative or not finite.
+    /// - [`Error::Kernel`] if the diagonal is negative or not finite.
     pub fn new(kernel: &'a dyn KernelFunction, partition: &Partition, quota: &Quota) -> Result<Self> {
         Self::over(kernel, &Sets::Quota(partition.clone(), quota.clone()))
     }
 
-    /// Sets of k items.
+    /// Creates the model of sets of k items.
     ///
     /// # Errors
-    /// - [`Error::Nothing`] for k = 0, [`Error::SizeAboveItems`] for k > m;
-    /// - [`Error::Kernel`] for a diagonal that is negative or not finite.
+    /// - [`Error::Nothing`] if k = 0, [`Error::SizeAboveItems`] if k > m;
+    /// - [`Error::Kernel`] if the diagonal is negative or not finite.
     pub fn of_size(kernel: &'a dyn KernelFunction, k: usize) -> Result<Self> {
         Self::over(kernel, &Sets::OfSize(k))
     }
 
-    /// Sets of any size. An item is worth choosing only where it multiplies the determinant by more than 1, which takes
+    /// Creates the model of sets of any size.
+    ///
+    /// An item is worth choosing only if it multiplies the determinant by more than 1, which takes
     /// [qualities](Self::with_log_quality) or a diagonal above 1.
     ///
     /// # Errors
-    /// [`Error::Kernel`] for a diagonal that is negative or not finite.
+    /// [`Error::Kernel`] if the diagonal is negative or not finite.
     pub fn of_any_size(kernel: &'a dyn KernelFunction) -> Result<Self> {
         Self::over(kernel, &Sets::OfAnySize)
     }
 
-    /// The kernel q_i K_ij q_j with q_i = e^`log_quality[i]`, besides qualities that it has already.
+    /// Multiplies the kernel by qualities, q_i K_ij q_j with q_i = e^`log_quality[i]`, in addition to earlier
+    /// qualities.
     ///
     /// ```text
     /// ln det K_S + 2 Σ_{i∈S} ln q_i
     /// ```
     ///
-    /// Where counts are exact, a factor common to a part does not change which set is best; under ranges, and for sets of
-    /// any size, it does.
+    /// If counts are exact, a factor common to a part does not change which set is best. Under ranges, and for sets
+    /// of any size, it does.
     ///
     /// # Cost
     /// Memory: 24m bytes, and 8m for solvers.
     ///
     /// # Numerics
-    /// Qualities as large as |ln q_i| = 2³²: solvers compare q_i² as multiples of powers of two, and entries of K stay as they
-    /// are.
+    /// Qualities may be as large as |ln q_i| = 2³²: solvers compare q_i² as multiples of powers of two, and entries
+    /// of K do not change.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of values than m;
+    /// [`Error::Shape`] if the number of values is not m;
     /// [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite) and
     /// [`TooLarge`](crate::error::WeightProblem::TooLarge).
     ///
@@ -139,20 +146,22 @@ impl<'a> KernelModel<'a> {
         Ok(Self { quality: Some(quality), ..self })
     }
 
-    /// The kernel for a trade of scores r_i against diversity d: maximise (1 − d) Σ_{i∈S} r_i + d ln det K_S, as
-    /// [`Features::with_scores`](crate::Features::with_scores) does.
+    /// Sets the qualities that trade scores r_i against the diversity d.
+    ///
+    /// Solvers then maximise (1 − d) Σ_{i∈S} r_i + d ln det K_S, as with
+    /// [`Features::with_scores`](crate::Features::with_scores).
     ///
     /// # Errors
-    /// [`WeightProblem::Diversity`](crate::error::WeightProblem::Diversity) for a diversity outside (0, 1], and those of
-    /// [`with_log_quality`](Self::with_log_quality).
+    /// [`WeightProblem::Diversity`](crate::error::WeightProblem::Diversity) if the diversity is outside (0, 1];
+    /// errors of [`with_log_quality`](Self::with_log_quality).
     pub fn with_scores(self, scores: &[f64], diversity: f64) -> Result<Self> {
         self.with_log_quality(&log_quality_of_scores(scores, diversity)?)
     }
 
-    /// Any of these sets.
+    /// Creates the model of any kind of sets.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), [`of_size`](Self::of_size) and [`of_any_size`](Self::of_any_size).
+    /// Errors of [`new`](Self::new), [`of_size`](Self::of_size) and [`of_any_size`](Self::of_any_size).
     pub fn over(kernel: &'a dyn KernelFunction, sets: &Sets) -> Result<Self> {
         match sets {
             Sets::OfSize(0) => return Err(Error::Nothing { what: "k" }),
@@ -172,29 +181,31 @@ impl<'a> KernelModel<'a> {
         Self { kernel, diagonal, quality: None, sets, conditions, groups, counts }.resolved()
     }
 
-    /// Conditions on these items being in the set, besides those required before. Solvers by determinants refuse dependent
-    /// ones ([`Error::DependentItems`]).
+    /// Requires these items in the set, in addition to the items required before.
+    ///
+    /// Solvers that use determinants reject dependent items ([`Error::DependentItems`]).
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
-    /// - [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`], [`Error::TotalOutsideRanges`] if they are more than a
-    ///   part or the total allows.
+    /// - [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`], [`Error::TotalOutsideRanges`] if there are more
+    ///   than a part or the total allows.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
         self.conditions.include(items)?;
         self.resolved()
     }
 
-    /// Conditions on these items not being in the set, besides those excluded before.
+    /// Excludes these items from the set, in addition to the items excluded before.
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
-    /// - [`Error::QuotaAbovePartSize`], [`Error::SizeAboveItems`], [`Error::TotalOutsideRanges`] if too little is left.
+    /// - [`Error::QuotaAbovePartSize`], [`Error::SizeAboveItems`], [`Error::TotalOutsideRanges`] if too few items are
+    ///   left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
         self.conditions.exclude(items)?;
         self.resolved()
     }
 
-    /// Finds what is left to choose.
+    /// Computes the remaining choices.
     fn resolved(mut self) -> Result<Self> {
         let Left { parts, total } = Left::of(&self.sets, &self.conditions)?;
         let (low, high): (Vec<_>, Vec<_>) = parts.iter().map(|part| (part.low, part.high)).unzip();
@@ -209,7 +220,7 @@ impl<'a> KernelModel<'a> {
         self.conditions.included()
     }
 
-    /// The factor of the included items, with room for more.
+    /// The factor of the included items, with room for `more` items.
     fn included_factor(&self, more: usize) -> Result<Factor<'a>> {
         let mut factor = Factor::new(self.kernel, self.included().len() + more);
         let mut next = NextRow::default();
@@ -220,13 +231,13 @@ impl<'a> KernelModel<'a> {
         Ok(factor)
     }
 
-    /// The included items, then these.
+    /// The included items, then the items at these places.
     fn chosen(&self, places: &[Place]) -> impl Iterator<Item = u32> {
         let added = places.iter().map(|place| self.groups[place.group][place.position]);
         self.included().iter().copied().chain(added)
     }
 
-    /// The factor of the included items and of these; `None` if they are dependent.
+    /// The factor of the included items and the items at these places; `None` if they are dependent.
     fn factor_of(&self, places: &[Place]) -> Result<Option<Factor<'a>>> {
         let mut factor = Factor::new(self.kernel, self.included().len() + places.len());
         let mut next = NextRow::default();
@@ -238,7 +249,7 @@ impl<'a> KernelModel<'a> {
         Ok(Some(factor))
     }
 
-    /// By what qualities multiply the determinant where one item enters and another leaves.
+    /// The factor by which qualities change the determinant if one item enters and another leaves.
     fn factor_between(&self, entering: Option<u32>, leaving: Option<u32>) -> f64 {
         let Some(quality) = &self.quality else { return 1.0 };
         match (entering, leaving) {
@@ -249,18 +260,18 @@ impl<'a> KernelModel<'a> {
         }
     }
 
-    /// ln q_i², 0 without qualities.
+    /// The value of ln q_i², 0 without qualities.
     fn log_square(&self, item: usize) -> f64 {
         self.quality.as_ref().map_or(0.0, |quality| quality.log_square(item))
     }
 
-    /// ln det of the kernel with qualities.
+    /// The ln det of the kernel with qualities.
     fn log_det(&self, factor: &Factor<'_>) -> f64 {
         let quality: f64 = factor.items().iter().map(|&item| self.log_square(item as usize)).sum();
         factor.log_det() + quality
     }
 
-    /// Adds an item to a factor; `None` if it depends on those before it, otherwise its residual.
+    /// Adds an item to a factor and returns its residual; `None` if it depends on the items before it.
     fn extend(&self, factor: &mut Factor<'_>, item: u32, next: &mut NextRow) -> Result<Option<f64>> {
         let item = item as usize;
         let residual = factor.residual(item, self.diagonal[item], next)?;

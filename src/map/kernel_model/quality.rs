@@ -1,11 +1,11 @@
-//! Weights of items.
+//! The qualities of items.
 
 use crate::{Error, Result, data::check_log_quality};
 
-/// q_i² of every item as m_i 2^e_i with 1 ≤ m_i < 2, so that products and ratios neither overflow nor underflow.
+/// q_i² of every item as m_i 2^e_i with 1 ≤ m_i < 2, so products and ratios neither overflow nor underflow.
 #[derive(Clone, Debug)]
 pub(super) struct Quality {
-    /// ln q_i.
+    /// The logarithms ln q_i.
     logs: Vec<f64>,
     mantissas: Vec<f64>,
     exponents: Vec<i64>,
@@ -21,7 +21,7 @@ impl Quality {
         Ok(Self { logs, mantissas, exponents })
     }
 
-    /// These weights times others.
+    /// The product of these qualities with others.
     pub(super) fn times(known: Option<&Self>, log_quality: &[f64], items: usize) -> Result<Self> {
         let found = log_quality.len();
         if found != items {
@@ -31,12 +31,12 @@ impl Quality {
         Self::new(log_quality.iter().enumerate().map(log).collect())
     }
 
-    /// ln q_i².
+    /// The value of ln q_i².
     pub(super) fn log_square(&self, item: usize) -> f64 {
         2.0 * self.logs[item]
     }
 
-    /// The power of two next below x q_i², for a positive x.
+    /// The exponent of a power of two that is at most x q_i² and more than a quarter of it, for a positive x.
     pub(super) fn exponent(&self, item: usize, x: f64) -> i64 {
         #[expect(clippy::cast_possible_truncation, reason = "logarithms of numbers are small")]
         let of_x = x.log2().floor() as i64;

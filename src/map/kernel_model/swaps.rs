@@ -1,4 +1,4 @@
-//! A set, with the numbers from which the determinants of all neighbouring sets follow.
+//! A set, with the numbers that give the determinants of all neighbouring sets.
 
 use faer::Mat;
 
@@ -16,25 +16,25 @@ use crate::{
     similarity::{Factor, NextRow, check_finite},
 };
 
-/// Items of one task.
+/// The number of items per task.
 const TASK: usize = 256;
-/// Tasks between two looks at the clock.
+/// The number of tasks between two checks of the clock.
 const WAVE: usize = 16;
 
-/// What can be done to a set, and the factor by which it multiplies the determinant.
+/// A move to a neighbouring set, with the factor by which it multiplies the determinant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
-    /// The slot of the item that leaves, if one does.
+    /// The slot of the item that leaves, if any.
     pub(super) leaving: Option<usize>,
-    /// The item that enters, if one does.
+    /// The item that enters, if any.
     pub(super) entering: Option<Place>,
     pub(super) ratio: f64,
 }
 
-/// The set S, M = K_S⁻¹, and C = M K_{S,·} and d of all items of groups.
+/// The set S, M = K_S⁻¹, and for all items of groups C = M K_{S,·} and d.
 pub(super) struct Swaps<'m, 'k> {
     model: &'m KernelModel<'k>,
-    /// The included items, then those of `places`.
+    /// The included items, then the items of `places`.
     items: Vec<u32>,
     pub(super) places: Vec<Place>,
     inverse: Mat<f64>,
@@ -42,15 +42,15 @@ pub(super) struct Swaps<'m, 'k> {
 }
 
 struct Group {
-    /// d_x; 0 for chosen items.
+    /// The residuals d_x; 0 for chosen items.
     residuals: Vec<f64>,
-    /// C, item after item.
+    /// The coefficients C, item by item.
     coefficients: Vec<f64>,
     chosen: Vec<bool>,
 }
 
 impl<'m, 'k> Swaps<'m, 'k> {
-    /// Computes all numbers from the kernel; why not, if the clock has ended it.
+    /// Computes all numbers from the kernel, or returns the reason why the clock has ended the run.
     ///
     /// # Cost
     /// mk entries of K and 2mk² operations.
@@ -90,7 +90,7 @@ impl<'m, 'k> Swaps<'m, 'k> {
         self.items.len() - self.places.len()
     }
 
-    /// The best swap, addition or removal that the counts allow; the first entering item among equals.
+    /// The best swap, addition or removal that the counts allow; among equals, the first entering item.
     pub(super) fn best(&self) -> Option<Move> {
         let counts = self.model.counts_of(&self.places);
         let allowed = &self.model.counts;
@@ -154,7 +154,7 @@ impl<'m, 'k> Swaps<'m, 'k> {
         places
     }
 
-    /// Swaps the item of a slot for another, and updates all numbers but the factor.
+    /// Swaps the item of a slot for another, and updates all numbers except the factor.
     ///
     /// ```text
     /// without i:  d ← d + C_i²/M_ii,     C_a ← C_a − M_ai C_i/M_ii
@@ -222,20 +222,20 @@ fn keep_better(best: &mut Option<Move>, found: Move) {
     }
 }
 
-/// A swap: what leaves slot i, and what enters it.
+/// A swap: an item leaves slot i, and item j enters it.
 struct Change<'a> {
-    /// j.
+    /// The entering item j.
     item: u32,
     slot: usize,
-    /// M_ii.
+    /// The entry M_ii.
     weight: f64,
-    /// M_ai / M_ii.
+    /// The ratios M_ai / M_ii.
     removal: &'a [f64],
-    /// C_aj without i.
+    /// The C_aj without i.
     along: &'a [f64],
-    /// d_j without i.
+    /// The residual d_j without i.
     residual: f64,
-    /// K_ja, 0 for i.
+    /// The entries K_ja, 0 for i.
     with_chosen: &'a [f64],
 }
 

@@ -7,31 +7,32 @@ use crate::{
     similarity::{Factor, FeatureScalar},
 };
 
-/// Picks applied at a time: an item's row is read once for all of them.
+/// The number of picks applied at a time: an item's row is read once for all of them.
 const AT_ONCE: usize = 8;
-/// How many items ahead are prefetched.
+/// The number of items ahead that are prefetched.
 const AHEAD: usize = 4;
-/// An item below this fraction of the best gain postpones its remaining picks, since it is unlikely to be picked now.
+/// The fraction of the best gain below which an item postpones its remaining picks, since it is unlikely to be picked
+/// now.
 const PATIENCE: f64 = 0.65;
 
-/// A run of items of a group, with what is known of them.
+/// A run of items of a group, with their bounds.
 pub(super) struct Run<'a, T> {
     pub(super) items: &'a [u32],
-    /// K_jj.
+    /// The diagonal entries K_jj.
     pub(super) diagonal: &'a [f64],
-    /// What multiplies residuals to make gains.
+    /// The factors from residuals to gains.
     pub(super) scales: &'a [f64],
-    /// Residuals after `applied` picks, at least what they are now; −∞ for items that are out.
+    /// The residuals after `applied` picks, upper bounds of the current ones; −∞ for items that are out.
     pub(super) bounds: &'a mut [f64],
     pub(super) applied: &'a mut [u32],
-    /// The first entries of L⁻¹ K_{S,j} for every item j, as many as are applied.
+    /// The first `applied` entries of L⁻¹ K_{S,j} for every item j.
     pub(super) coefficients: &'a mut [T],
 }
 
-/// Memory of visits.
+/// The working memory of visits.
 pub(super) struct Scratch {
     row: Vec<[f64; CHUNK]>,
-    /// The coefficients of an item, and zeros up to a whole chunk.
+    /// The coefficients of one item, padded with zeros to a whole chunk.
     known: Vec<f64>,
 }
 
@@ -41,27 +42,27 @@ impl Scratch {
     }
 }
 
-/// Which items apply the picks that they have missed.
+/// The items that apply the picks that they have missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Update {
-    /// All.
+    /// All items.
     Every,
-    /// Those that could be the best.
+    /// The items that could be the best.
     Needed,
 }
 
-/// What a search for the best gain knows before.
+/// The conditions that are known before a search for the best gain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Floor {
     pub(super) update: Update,
-    /// Items with a lower gain are not looked for.
+    /// Items with a lower gain are ignored.
     pub(super) gain: f64,
-    /// By which fraction of K_jj residuals may be off.
+    /// The fraction of K_jj by which residuals may be off.
     pub(super) noise: f64,
 }
 
 impl<T: FeatureScalar> Run<'_, T> {
-    /// What a gain can be if the residual is off by this fraction of K_jj.
+    /// The largest possible gain if the residual is off by this fraction of K_jj.
     pub(super) fn gain_within(&self, at: usize, noise: f64) -> f64 {
         (self.bounds[at] + noise * self.diagonal[at]) * self.scales[at]
     }
@@ -90,14 +91,14 @@ impl<T: FeatureScalar> Run<'_, T> {
         Ok(leaders)
     }
 
-    /// Applies picks that an item has missed until its bound is below `enough`; returns whether it is up to date.
+    /// Applies missed picks until the item's bound is below `enough`. Returns whether the item is up to date.
     ///
     /// ```text
     /// c_t = (K_jt − Σ_{u<t} L_tu c_u) / L_tt,   d_j ← d_j − c_t²
     /// ```
     ///
-    /// Coefficients are rounded when they are stored, and count as rounded from then on: each is then the exact one of an
-    /// entry of K that is off by at most one rounding of the coefficient times L_tt.
+    /// Coefficients are rounded when stored, and are used as rounded from then on. Each is therefore the exact
+    /// coefficient for an entry of K that is off by at most one rounding of the coefficient times L_tt.
     fn apply(&mut self, at: usize, factor: &Factor<'_>, enough: f64, scratch: &mut Scratch) -> Result<bool> {
         let picks = factor.len();
         let mut applied = self.applied[at] as usize;

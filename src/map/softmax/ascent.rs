@@ -1,19 +1,21 @@
-//! Climbing the relaxation by growth transformations.
+//! Climbs the relaxation by growth transformations.
 
 use super::{Clock, SoftmaxExtension, extension::Point};
 use crate::{Result, engine::Engine};
 
 /// The climb ends when a step changes no inclusion probability by more than this.
 const TOLERANCE: f64 = 1e-6;
-/// The factor by which steps grow while they raise F. A larger one is faster; a much larger one finds lower maxima.
+/// The factor by which steps grow while they raise F.
+///
+/// A larger factor is faster; a much larger one finds lower maxima.
 const GROWTH: f64 = 1.1;
 /// Odds x/(1−x) are kept below this and above its reciprocal.
 const LARGEST_ODDS: f64 = 1e12;
 
-/// Where the climb ended.
+/// The end of a climb.
 pub(super) struct Ascended {
     pub(super) odds: Vec<f64>,
-    /// F there.
+    /// The value and ratios of F at these odds.
     pub(super) at: Point,
     pub(super) steps: u64,
 }
@@ -51,8 +53,9 @@ pub(super) fn ascend(
     Ok(Ascended { odds, at, steps })
 }
 
-/// Multiplies the odds by the ratios, which gives those of the inclusion probabilities; longer steps raise the ratios to
-/// a power.
+/// Multiplies the odds by the ratios, which gives the odds of the inclusion probabilities.
+///
+/// Longer steps raise the ratios to a power.
 fn step(odds: &[f64], at: &Point, length: f64) -> Vec<f64> {
     let step = |(&odds, &ratio): (&f64, &f64)| match odds {
         0.0 | f64::INFINITY => odds,

@@ -1,4 +1,4 @@
-//! The softmax extension: its value and gradient in the cube, from features.
+//! The softmax extension: its value and gradient in the cube, computed from features.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,8 +19,8 @@ use crate::{
 /// F(x) = ln Σ_S det(K_S) Π_{i∈S} x_i Π_{i∉S} (1 − x_i) = ln det(Diag(x)(K − I) + I)
 /// ```
 ///
-/// At a corner of the cube F is ln det K_S. It is concave along every direction whose entries have the same sign, and
-/// along one coordinate it is the logarithm of an affine function.
+/// At a corner of the cube F is ln det K_S. It is concave along every direction whose entries have the same sign.
+/// Along one coordinate it is the logarithm of an affine function.
 ///
 /// Included items have x_i = 1 and excluded ones x_i = 0; the values given for them are ignored.
 ///
@@ -28,8 +28,8 @@ use crate::{
 /// O(mn² + n³) operations and three passes over A per point. K is never formed.
 ///
 /// # Numerics
-/// f64. Items with x_i below ½ enter by the matrix determinant lemma, the others (at most 2n, the largest) by its dual,
-/// so that nothing is divided by a small 1 − x_i or x_i:
+/// f64. Items with x_i below ½ enter by the matrix determinant lemma, the others (at most 2n, the largest) by its
+/// dual. Nothing is therefore divided by a small 1 − x_i or x_i:
 ///
 /// ```text
 /// F = −Σ_L ln(1+w_i) + ln det B − Σ_H ln(1+1/w_i) + ln det G,   w_i = x_i/(1−x_i)
@@ -37,7 +37,7 @@ use crate::{
 /// ```
 ///
 /// Errors are about 1e-16·max K_ii. If a row could be longer than 2¹⁴, all rows are multiplied by a power of two that
-/// prevents it; F is then that of the scaled kernel.
+/// prevents it; F then belongs to the scaled kernel.
 ///
 /// # Examples
 /// ```
@@ -57,9 +57,9 @@ use crate::{
 #[derive(Debug)]
 pub struct SoftmaxExtension<'m> {
     candidates: Candidates<'m>,
-    /// A power of two.
+    /// The factor by which rows are multiplied, a power of two.
     scale: f64,
-    /// How often F was evaluated.
+    /// The number of evaluations of F.
     evaluations: AtomicU64,
 }
 
@@ -69,7 +69,7 @@ pub struct SoftmaxExtension<'m> {
 pub struct SoftmaxPoint {
     /// F(x); −∞ if all sets of positive probability have dependent or nearly dependent rows.
     pub value: f64,
-    /// ∂F/∂x_i for every item: 0 for included and excluded ones, and for all if F is −∞.
+    /// ∂F/∂x_i for every item; 0 for included and excluded items, and for all items if F is −∞.
     pub gradient: Vec<f64>,
 }
 
@@ -77,7 +77,7 @@ pub struct SoftmaxPoint {
 const LONGEST: f64 = 16384.0;
 
 impl<'m> SoftmaxExtension<'m> {
-    /// The extension of ln det K_S for the sets of a DPP.
+    /// Creates the extension of ln det K_S for the sets of a DPP.
     #[must_use]
     pub fn new(model: &'m Dpp) -> Self {
         let candidates = model.candidates();
@@ -87,12 +87,12 @@ impl<'m> SoftmaxExtension<'m> {
         Self { candidates, scale, evaluations: AtomicU64::new(0) }
     }
 
-    /// F and its gradient, for an x_i per item.
+    /// Computes F and its gradient at a point with one x_i per item.
     ///
     /// # Errors
-    /// - [`Error::Shape`] for another number of values than m;
+    /// - [`Error::Shape`] if the number of values is not m;
     /// - [`Error::NotAProbability`] for the first x_i outside [0, 1];
-    /// - [`Error::Eigen`], and those of the engine.
+    /// - [`Error::Eigen`]; errors of the engine.
     pub fn at(&self, x: &[f64], engine: &Engine) -> Result<SoftmaxPoint> {
         let odds = self.odds(x)?;
         let mut gradient = vec![0.0; x.len()];
@@ -111,13 +111,13 @@ impl<'m> SoftmaxExtension<'m> {
         Ok(SoftmaxPoint { value: point.value, gradient })
     }
 
-    /// A set with ln det K_S ≥ F(x), up to rounding errors: every x_i is rounded to its better end.
+    /// Returns a set with ln det K_S ≥ F(x), up to rounding errors, by rounding every x_i to its better end.
     ///
     /// # Cost
     /// One evaluation of F if x is near a local maximum, at most m.
     ///
     /// # Errors
-    /// Those of [`at`](SoftmaxExtension::at).
+    /// Errors of [`at`](SoftmaxExtension::at).
     pub fn round(&self, x: &[f64], engine: &Engine) -> Result<Subset> {
         let odds = self.odds(x)?;
         let at = self.point_or_nowhere(engine, &odds)?;
@@ -127,7 +127,7 @@ impl<'m> SoftmaxExtension<'m> {
         Ok(self.candidates.subset(&places_at(&corner)))
     }
 
-    /// x_i/(1 − x_i) of the free items.
+    /// The odds x_i/(1 − x_i) of the free items.
     fn odds(&self, x: &[f64]) -> Result<Vec<f64>> {
         let items = self.candidates.features().items();
         if x.len() != items {
@@ -180,13 +180,13 @@ impl<'m> SoftmaxExtension<'m> {
         self.evaluations.load(Ordering::Relaxed)
     }
 
-    /// F at these odds; where it is −∞ all ratios are 0.
+    /// F at these odds. If it is −∞, all ratios are 0.
     pub(super) fn point_or_nowhere(&self, engine: &Engine, odds: &[f64]) -> Result<Point> {
         let nowhere = || Point { value: f64::NEG_INFINITY, ratios: vec![0.0; odds.len()] };
         Ok(self.point(engine, odds)?.unwrap_or_else(nowhere))
     }
 
-    /// A_H: some free items, then the included ones.
+    /// The rows A_H: some free items, then the included ones.
     fn rows_above(&self, above: &[usize]) -> Mat<f64> {
         let free = above.iter().map(|&position| self.candidates.item(Place { group: 0, position }));
         let included = self.candidates.ground.included().iter().map(|&item| item as usize);
@@ -204,13 +204,13 @@ pub(super) fn is_inside(odds: f64) -> bool {
     odds > 0.0 && odds.is_finite()
 }
 
-/// The items of inclusion probability 1.
+/// The items with inclusion probability 1.
 pub(super) fn places_at(corner: &[f64]) -> Vec<Place> {
     let certain = (0..corner.len()).filter(|&position| corner[position].is_infinite());
     certain.map(|position| Place { group: 0, position }).collect()
 }
 
-/// F at a point, and a ratio for every item.
+/// F at a point, with a ratio for every item.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     pub(super) value: f64,
@@ -219,7 +219,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// max |Pr(i) − x_i|, where sets are weighted by their determinant.
+    /// max |Pr(i) − x_i|, with sets weighted by their determinant.
     pub(super) fn largest_change(&self, odds: &[f64]) -> f64 {
         let probability =
             |odds: f64| if odds > 1.0 { (1.0 + odds.recip()).recip() } else { odds / (1.0 + odds) };
@@ -231,16 +231,16 @@ impl Point {
     }
 }
 
-/// Which items enter by the lemma and which by its dual.
+/// The split into items that enter by the lemma and items that enter by its dual.
 struct Split {
-    /// w_i of L; 0 for H.
+    /// The weights w_i of L; 0 for H.
     weights: Vec<f64>,
-    /// H, ascending.
+    /// The items of H, ascending.
     above: Vec<usize>,
 }
 
 impl Split {
-    /// `None` if more items are certain than can be independent.
+    /// Splits the items; `None` if more items are certain than can be independent.
     fn of(odds: &[f64], rank: usize) -> Option<Self> {
         let mut above: Vec<usize> = (0..odds.len()).filter(|&i| odds[i] > 1.0).collect();
         if above.iter().filter(|&&i| odds[i].is_infinite()).count() > rank {
@@ -262,7 +262,7 @@ impl Split {
     }
 }
 
-/// I + Σ w_i a_i a_iᵀ over rows with positive weight, lower half.
+/// The lower half of I + Σ w_i a_i a_iᵀ over rows with positive weight.
 fn weighted_gram(rows: &Rows<'_>, weights: &[f64]) -> Mat<f64> {
     const CHUNK: usize = 1024;
     const WAVE: usize = 32;
@@ -282,7 +282,7 @@ fn weighted_gram(rows: &Rows<'_>, weights: &[f64]) -> Mat<f64> {
     sum
 }
 
-/// C Cᵀ.
+/// The product C Cᵀ.
 fn gram(columns: MatRef<'_, f64>) -> Mat<f64> {
     let mut gram = Mat::zeros(columns.nrows(), columns.nrows());
     let (whole, transposed) = (columns, columns.transpose());

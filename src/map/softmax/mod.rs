@@ -15,25 +15,27 @@ use self::{
 use super::{Candidates, Objective, Place, Solution, Solver, Termination, watch::Clock};
 use crate::{Dpp, Result, engine::Engine};
 
-/// Climbs the [`SoftmaxExtension`] of ln det K_S from the centre of the cube, rounds without loss, then adds and drops
-/// single items while that improves the set. Repeats this among the items outside the first set, and returns the better
-/// set.
+/// Climbs the [`SoftmaxExtension`] of ln det K_S from the centre of the cube and rounds without loss.
+///
+/// It then adds and drops single items as long as that improves the set. All of this is repeated among the items
+/// outside the first set, and the better set is returned.
 ///
 /// ```text
 /// max F(x),   F(x) = ln Σ_S det(K_S) Π_{i∈S} x_i Π_{i∉S} (1 − x_i) = ln det(Diag(x)(K − I) + I),   x ∈ [0,1]^m
 /// ```
 ///
-/// The relaxation is tight, max F = max ln det K_S, but not concave: the method finds a local maximum. Its step is the
-/// growth transformation of Baum and Eagon, x_i ← Pr(i ∈ S) under the weights of the sum, which raises F for any x. Steps
-/// in ln(x_i/(1−x_i)) are lengthened while that raises F more. Along one coordinate F is the logarithm of an affine
-/// function, so rounding to the better of 0 and 1 never lowers it.
+/// The relaxation is tight, max F = max ln det K_S, but not concave: the method finds a local maximum. Its step is
+/// the growth transformation of Baum and Eagon, x_i ← Pr(i ∈ S) under the weights of the sum, which raises F for any
+/// x. Steps in ln(x_i/(1−x_i)) are lengthened as long as that raises F more. Along one coordinate F is the logarithm
+/// of an affine function, so rounding to the better of 0 and 1 never lowers it.
 ///
 /// # Guarantee
-/// No addition or removal of a single item improves the set ([`Termination::LocallyOptimal`]). If f = ln det K_S ≥ 0 on
-/// all sets, the better of the two sets has at least a quarter of the optimum; otherwise there is no such guarantee.
+/// No addition or removal of a single item improves the set ([`Termination::LocallyOptimal`]). If f = ln det K_S ≥ 0
+/// on all sets, the better of the two sets has at least a quarter of the optimum; otherwise there is no such
+/// guarantee.
 ///
 /// # Cost
-/// O(mn² + n³) operations and three passes over A per step, for some tens of steps; 40 bytes per item and O(n²).
+/// O(mn² + n³) operations and three passes over A per step, for a few tens of steps; 40 bytes per item and O(n²).
 ///
 /// # Numerics
 /// f64; see [`SoftmaxExtension`]. Single items are added and dropped by orthogonal transformations of the
@@ -60,14 +62,17 @@ use crate::{Dpp, Result, engine::Engine};
 pub struct Softmax;
 
 impl Solver<Dpp> for Softmax {
-    /// The set found by the relaxation. The watch of the engine ends it, but not before the first step, which takes O(mn²)
-    /// operations. A climb that is cut short takes the most likely items at that point one after the other, as long as each
-    /// raises the determinant: the result is never worse than the empty set.
+    /// Returns the set found by the relaxation.
     ///
-    /// [`iterations`](super::Stats::iterations) counts the steps, [`evaluations`](super::Stats::evaluations) the values of F.
+    /// The watch of the engine ends the run, but not before the first step, which takes O(mn²) operations. A climb
+    /// that is cut short goes through the items at that point, the most likely first, and takes each that raises the
+    /// determinant. The result is never worse than the empty set.
+    ///
+    /// [`iterations`](super::Stats::iterations) counts the steps, [`evaluations`](super::Stats::evaluations) the
+    /// values of F.
     ///
     /// # Errors
-    /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
+    /// [`Error::Eigen`](crate::Error::Eigen); errors of the engine.
     fn solve(&self, model: &Dpp, engine: &Engine) -> Result<Solution> {
         let (engine, watch) = engine.apart();
         let clock = watch.start();
@@ -103,7 +108,7 @@ struct Search<'c> {
 }
 
 impl Search<'_> {
-    /// Climbs from these odds x/(1−x), rounds and improves; `best` and `steps` are those of the run before.
+    /// Climbs from these odds x/(1−x), rounds and improves. `best` and `steps` are the result of the previous run.
     fn run(&self, odds: Vec<f64>, best: f64, steps: u64) -> Result<(Solution, Vec<Place>)> {
         let Self { extension, candidates, engine, clock } = self;
         let engine = *engine;

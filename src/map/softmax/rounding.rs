@@ -15,11 +15,11 @@ use crate::{
 const SLACK: f64 = 1e-12;
 
 impl SoftmaxExtension<'_> {
-    /// Odds of 0 and ∞ at which F is no less than at the given odds, where it is `at`; `None` if the clock ended the
-    /// rounding.
+    /// Finds odds of 0 and ∞ at which F is no less than `at`, its value at the given odds; `None` if the clock ended
+    /// the rounding.
     ///
-    /// Rounding one coordinate to its better end never lowers F. Many are rounded at once, the most decided first, and
-    /// fewer if that lowers F: one evaluation if the climb has converged.
+    /// Rounding one coordinate to its better end never lowers F. Many are rounded at once, the most decided first,
+    /// and fewer if that lowers F. If the climb has converged, this takes one evaluation.
     pub(super) fn round_odds(
         &self,
         engine: &Engine,
@@ -51,7 +51,7 @@ impl SoftmaxExtension<'_> {
                 continue;
             }
             if reached.value < enough {
-                // Rounding errors chose this end, or it makes rows dependent.
+                // Rounding errors chose this end, or this end makes rows dependent.
                 let mut other = next.clone();
                 other[inside[0]] = if next[inside[0]] > 0.0 { 0.0 } else { f64::INFINITY };
                 let there = self.point_or_nowhere(engine, &other)?;
@@ -65,11 +65,11 @@ impl SoftmaxExtension<'_> {
     }
 }
 
-/// A set without further evaluations of F: the most likely items under the weights of F, one after the other, as long as
-/// they raise the determinant.
+/// A set that needs no further evaluations of F: goes through the items, the most likely under the weights of F
+/// first, and takes each that raises the determinant.
 ///
 /// # Cost
-/// 4n r² for the rank r.
+/// 4nr² for rank r.
 pub(super) fn likeliest(candidates: &Candidates<'_>, odds: &[f64], at: &Point) -> Vec<Place> {
     let mut span = candidates.ground.span();
     let likely = |i: usize| odds[i] * at.ratios[i];

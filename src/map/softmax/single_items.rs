@@ -1,4 +1,4 @@
-//! Adding and dropping single items.
+//! Additions and removals of single items.
 
 use faer::Mat;
 
@@ -65,7 +65,7 @@ fn worst(candidates: &Candidates<'_>, places: &[Place]) -> Option<usize> {
         candidates.features().read_row(item, 1.0, unit);
         log_norms.push(OrthonormalBasis::normalise(unit)?);
     }
-    // (RᵀR)⁻¹ = R⁻¹R⁻ᵀ: rows of R⁻¹ are columns of R⁻ᵀ.
+    // (RᵀR)⁻¹ = R⁻¹R⁻ᵀ: the rows of R⁻¹ are the columns of R⁻ᵀ.
     let r = units.qr().thin_R().to_owned();
     let inverse = inverse_of_lower(r.transpose());
     let gain = |at: usize| {

@@ -1,8 +1,8 @@
 //! The residual of an item beyond all undecided and all kept items.
 //!
-//! The rows are orthogonalised from the last to the first, which gives directions q_1, q_2, …, each from one item. The
-//! items after item t span q_1 … q_{t−1}, so they vanish in the coordinates q_t, q_{t+1}, …, and only the kept items have
-//! entries there: their *tails*. Item t has one coordinate there, its own.
+//! The rows are orthogonalised from the last to the first, which gives directions q_1, q_2, …, each from one item.
+//! The items after item t span q_1 … q_{t−1}, so they vanish in the coordinates q_t, q_{t+1}, …. Only the kept items
+//! have entries there: their *tails*. The tail of item t has only one such coordinate.
 
 use crate::{
     linalg::{OrthonormalBasis, kernels::dot},
@@ -11,7 +11,7 @@ use crate::{
 
 /// The items that do not depend on those after them.
 pub(super) struct Later {
-    /// The last one first.
+    /// The items, the last one first.
     pub(super) items: Vec<Item>,
     span: OrthonormalBasis,
     included: usize,
@@ -23,7 +23,7 @@ pub(super) struct Item {
     /// Its row as a unit vector, and the logarithm of its norm.
     pub(super) unit: Vec<f64>,
     pub(super) log_norm: f64,
-    /// The norm of its unit vector's residual beyond later and included items: its own coordinate.
+    /// The norm of its unit vector's residual beyond later and included items, which is its tail's only coordinate.
     pub(super) beyond_later: f64,
 }
 
@@ -48,7 +48,7 @@ impl Later {
         Self { items, span, included }
     }
 
-    /// The direction of an item.
+    /// The direction of the item at this position.
     pub(super) fn direction(&self, at: usize) -> &[f64] {
         self.span.direction(self.included + at)
     }
@@ -68,8 +68,10 @@ impl KeptTails {
         self.units.iter().map(|unit| dot(unit, direction)).collect()
     }
 
-    /// Extends every tail by one coordinate, and returns the squared residual of the unit vector of that coordinate beyond
-    /// the tails: 1 / (1 + cᵀ(T Tᵀ)⁻¹c), as a product of cosines, without cancellation.
+    /// Extends every tail by one coordinate.
+    ///
+    /// Returns the squared residual of the unit vector of that coordinate beyond the tails: 1 / (1 + cᵀ(T Tᵀ)⁻¹c), as
+    /// a product of cosines, without cancellation.
     pub(super) fn extend_by(&mut self, coordinate: &[f64]) -> f64 {
         let mut rotations: Vec<(f64, f64)> = Vec::with_capacity(self.factor.len());
         let mut alone = 1.0;
@@ -88,7 +90,7 @@ impl KeptTails {
         alone
     }
 
-    /// Keeps an item whose tail is its own coordinate; `left` is the norm of the tail's residual beyond the others.
+    /// Keeps an item whose tail is one coordinate. `left` is the norm of the tail's residual beyond the other tails.
     pub(super) fn push(&mut self, unit: &[f64], products: &[f64], coordinate: f64, left: f64) {
         let mut row: Vec<f64> = Vec::with_capacity(products.len() + 1);
         for (known, &product) in self.factor.iter().zip(products) {

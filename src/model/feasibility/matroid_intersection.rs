@@ -1,4 +1,4 @@
-//! Linear ∩ partition matroid intersection by augmenting paths.
+//! Intersection of a linear and a partition matroid by augmenting paths.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,12 @@ use crate::linalg::OrthonormalBasis;
 /// Coefficients below this fraction of the largest count as zero.
 const COEFFICIENT_TOLERANCE: f64 = 1e-9;
 
-/// Checks whether there are independent rows, κ_l of each part. If not, returns parts J with rank(J) < Σ_{l∈J} κ_l, not
-/// necessarily few.
+/// Checks whether there are independent rows, κ_l from each part. If not, returns parts J with rank(J) < Σ_{l∈J} κ_l,
+/// which need not be a smallest set.
 ///
 /// # Cost
-/// O(Σ_l rank_l · n · k) if the greedy choice succeeds, as it nearly always does; k times that for every augmentation.
+/// O(Σ_l rank_l · n · k) if the greedy choice succeeds, as it nearly always does; k times as much for every
+/// augmentation.
 ///
 /// # Source
 /// Schrijver, *Combinatorial Optimization* (2003), § 41.2; Rado (1942) for the certificate.
@@ -36,11 +37,11 @@ pub(super) fn common_independent_set(
     search.check_dimensions()
 }
 
-/// Extends an independent set, the first `chosen` rows of each basis, along augmenting paths to one that meets the quota.
-/// Returns the rows taken from each basis, or `None` if there is no such set.
+/// Extends an independent set, the first `chosen` rows of each basis, along augmenting paths to a set that meets the
+/// quota. Returns the rows taken from each basis, or `None` if there is no such set.
 ///
 /// # Cost
-/// That of [`common_independent_set`].
+/// The cost of [`common_independent_set`].
 pub(crate) fn complete(
     bases: &[PartBasis],
     chosen: &[usize],
@@ -83,23 +84,23 @@ struct Search<'a> {
 enum Relation {
     /// I + x is independent.
     Independent,
-    /// I − y + x is independent for these y ∈ I only (positions in `selected`).
+    /// I − y + x is independent only for these y ∈ I (positions in `selected`).
     Exchanges(Vec<usize>),
 }
 
 /// The path from an element outside I to a larger common independent set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// None found yet.
+    /// No path has been found yet.
     Unknown,
-    /// The partition can take it as it is.
+    /// The partition matroid can take it directly.
     Enters,
-    /// It replaces this element of I (position in `selected`) of the same part.
+    /// It replaces this element of I (position in `selected`), which is in the same part.
     Replaces(usize),
 }
 
 impl Search<'_> {
-    /// Adds the elements that nothing has to make room for, in their order.
+    /// Adds, in their order, the elements that fit without removing any other.
     fn greedy(&mut self) {
         let mut basis = OrthonormalBasis::new(self.dims);
         let mut is_selected = vec![false; self.elements.len()];
@@ -115,7 +116,8 @@ impl Search<'_> {
         }
     }
 
-    /// Nearly dependent rows may outnumber the dimensions; then only all parts together are known to need too much.
+    /// Fails if there are more selected rows than dimensions, which is possible if rows are nearly dependent. It is
+    /// then only known that all parts together need too much.
     fn check_dimensions(&self) -> Result<(), Vec<usize>> {
         if self.selected.len() <= self.dims {
             return Ok(());
@@ -130,8 +132,8 @@ impl Search<'_> {
         let relations = self.relations(&outside);
         let saturated = |x: usize| self.counts[self.elements[x].part] >= self.quota[self.elements[x].part];
 
-        // Breadth first, backwards from the elements that the partition could still take. A step
-        // from x ∉ I to y ∈ I: exchanging them keeps I independent. From y to x': same part.
+        // Breadth-first search, backwards from the elements that the partition can still take. A step from x outside
+        // I to y in I exchanges them and keeps I independent. A step from y to x' stays in one part.
         let mut next_of_outside = vec![Way::Unknown; outside.len()];
         let mut next_of_selected: Vec<Option<usize>> = vec![None; self.selected.len()];
         let mut queue: VecDeque<usize> = VecDeque::new();
@@ -171,7 +173,7 @@ impl Search<'_> {
         Err((0..stuck.len()).filter(|&part| stuck[part]).collect())
     }
 
-    /// Follows the path that starts at outside element `at`, swapping as it goes.
+    /// Follows the path that starts at the outside element `at`, swapping along the way.
     fn apply(
         &mut self,
         outside: &[usize],
@@ -180,7 +182,7 @@ impl Search<'_> {
         next_of_selected: &[Option<usize>],
     ) {
         let mut selected = self.selected.clone();
-        // The path runs x₀ → y₁ → x₁ → … : x₀ replaces y₁ in its part, and so on; the last x is new.
+        // The path is x₀ → y₁ → x₁ → …: x₀ replaces y₁ in its part, and so on. The last x is new.
         loop {
             let x = outside[at];
             if let Way::Replaces(y) = next_of_outside[at] {

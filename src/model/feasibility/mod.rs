@@ -1,7 +1,7 @@
-//! Feasibility: whether some set of positive determinant meets a quota.
+//! Feasibility: whether some set with a positive determinant meets a quota.
 //!
-//! By Rado's theorem a quota is infeasible exactly if some parts J together span fewer dimensions than the quota needs of
-//! them. Rank does not depend on the scale of rows, so all decisions are made on unit rows.
+//! By Rado's theorem, a quota is infeasible exactly if some parts J together span fewer dimensions than the quota
+//! takes items from them. Rank does not depend on the scale of rows, so all decisions are made on unit rows.
 
 mod matroid_intersection;
 
@@ -10,23 +10,23 @@ pub(crate) use matroid_intersection::complete;
 use super::GroundSet;
 use crate::{Error, engine::Items, linalg::OrthonormalBasis};
 
-/// Rows of a part that are tried for every one wanted.
+/// The number of rows of a part to try per row needed.
 const TRIES: usize = 4;
 
-/// Unit rows of one part that span it, at most as many as could ever be needed.
+/// Unit rows of one part that span it, limited to the number that could ever be needed.
 pub(crate) type PartBasis = Vec<Vec<f64>>;
 
 /// The criterion of dependence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dependence {
-    /// Unit rows are dependent if a residual is below 1e-12, so that no draws depend on rounding.
+    /// Unit rows are dependent if a residual is below 1e-12, so that no draw depends on rounding.
     #[default]
     Numerical,
-    /// Rows are dependent in exact arithmetic, as required to state that a probability is zero.
+    /// Rows are dependent in exact arithmetic, as is required to state that a probability is zero.
     Exact,
 }
 
-/// Parts (by position) that span fewer dimensions than their quotas need.
+/// Parts (by position) that together span fewer dimensions than their quotas need.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Violation {
     pub(crate) parts: Vec<usize>,
@@ -35,7 +35,7 @@ pub(crate) struct Violation {
 }
 
 impl Violation {
-    /// Turns the violation into an error with the names of the parts.
+    /// Converts the violation to an error with the names of the parts.
     pub(crate) fn into_error(self, ground: &GroundSet, name: impl Fn(usize) -> String) -> Error {
         let Self { parts, rank, quota } = self;
         let parts = parts.into_iter().map(name).collect();
@@ -47,11 +47,11 @@ impl Violation {
     }
 }
 
-/// The first rows of a part that are independent of each other and of the included items, at most `limit`: for each, the
-/// unit vector of its residual beyond the included ones, in n−t coordinates.
+/// The first rows of a part, at most `limit`, that are independent of each other and of the included items. Each is
+/// given as the unit vector of its residual beyond the included items, in n−t coordinates.
 ///
 /// # Cost
-/// O(n·limit²) for generic rows; O(m_l·n·rank) if the part spans less than `limit`.
+/// O(n·limit²) for generic rows; O(m_l·n·rank) if the rank of the part is below `limit`.
 pub(crate) fn part_basis(ground: &GroundSet, items: Items<'_>, limit: usize) -> PartBasis {
     let features = ground.features();
     let mut row = vec![0.0; features.dims()];
@@ -69,11 +69,11 @@ pub(crate) fn part_basis(ground: &GroundSet, items: Items<'_>, limit: usize) -> 
     rows
 }
 
-/// Whether the first rows of parts that are independent of all before them make a set with these counts: then no search is
-/// needed. `false` says nothing.
+/// Whether taking the first independent rows of each part gives a set with these counts. If so, no search is needed;
+/// `false` is inconclusive.
 ///
 /// # Cost
-/// O(n k²) where nearly all rows are independent, as they usually are.
+/// O(n k²) if nearly all rows are independent, as is usual.
 pub(crate) fn has_independent_rows<'i>(
     ground: &GroundSet,
     parts: impl Iterator<Item = (Items<'i>, usize)>,
@@ -97,19 +97,20 @@ pub(crate) fn has_independent_rows<'i>(
     true
 }
 
-/// Checks a quota against the parts' bases; names a smallest set of parts that cannot meet it.
+/// Checks a quota against the bases of the parts. The violation names a minimal set of parts that cannot meet it.
 pub(crate) fn check(bases: &[PartBasis], quota: &[usize], dims: usize) -> Result<(), Violation> {
     let Err(mut parts) = matroid_intersection::common_independent_set(bases, quota, dims) else {
         return Ok(());
     };
-    // Nearly dependent rows may end the search without a proven violation; all parts together may still violate.
+    // Nearly dependent rows may end the search without a proven violation. All parts together may still violate the
+    // quota.
     if !violates(bases, quota, dims, &parts) {
         parts = (0..bases.len()).filter(|&part| quota[part] > 0).collect();
         if !violates(bases, quota, dims, &parts) {
             return Ok(());
         }
     }
-    // Drop every part without which the rest still violates.
+    // Drop every part that the violation does not need.
     let mut at = 0;
     while at < parts.len() {
         let mut without = parts.clone();
@@ -129,7 +130,7 @@ fn violates(bases: &[PartBasis], quota: &[usize], dims: usize, parts: &[usize]) 
     rank < asked
 }
 
-/// The joint rank of some parts, and how many items the quota needs of them.
+/// The joint rank of these parts, and the number of items that the quota takes from them.
 fn demand(bases: &[PartBasis], quota: &[usize], dims: usize, parts: &[usize]) -> (usize, usize) {
     let mut basis = OrthonormalBasis::new(dims);
     for &part in parts {
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn names_the_smallest_violating_parts() {
-        // Parts 0 and 2 live in the same plane, part 1 elsewhere.
+        // Parts 0 and 2 lie in the same plane, part 1 in another.
         let bases =
             vec![vec![unit(5, 0), unit(5, 1)], vec![unit(5, 2), unit(5, 3)], vec![unit(5, 0), unit(5, 1)]];
         assert_eq!(check(&bases, &[1, 2, 1], 5), Ok(()));
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn augments_where_greedy_is_stuck() {
-        // Greedy takes e0 for part 0, and part 1 has only e0: the exchange must move part 0 to e1.
+        // Greedy takes e0 for part 0, and part 1 has only e0. The exchange must move part 0 to e1.
         let bases = vec![vec![unit(2, 0), unit(2, 1)], vec![unit(2, 0)]];
         assert_eq!(check(&bases, &[1, 1], 2), Ok(()));
         // A chain of exchanges over many parts.
@@ -178,7 +179,7 @@ mod tests {
                 })
                 .collect();
         assert_eq!(check(&bases, &vec![1; parts], parts), Ok(()));
-        // One part more on axis 3: parts 13, 0, 1, 2 and the new one share four axes.
+        // One more part, on axis 3: parts 13, 0, 1, 2 and the new part share four axes.
         let mut more = bases;
         more.push(vec![unit(parts, 3)]);
         let violation = check(&more, &vec![1; parts + 1], parts).unwrap_err();
@@ -187,8 +188,7 @@ mod tests {
 
     #[test]
     fn agrees_with_rado_on_random_subspaces() {
-        // Rows are random axes, so ranks are counts of distinct axes and Rado's condition can be
-        // enumerated.
+        // Rows are random axes, so ranks are numbers of distinct axes and Rado's condition can be enumerated.
         let mut state = 12345_u64;
         let mut next = |bound: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

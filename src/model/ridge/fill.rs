@@ -1,4 +1,4 @@
-//! The items that a ridge adds to those drawn from the kernel itself.
+//! The items that a ridge adds to the items drawn from the kernel itself.
 
 use rand::Rng;
 
@@ -10,7 +10,7 @@ use crate::{
     model::{CountWeights, FreeItems},
 };
 
-/// What is added to the items T drawn from one part, so that `low` to `high` are chosen.
+/// The items added to the items T drawn from one part, so that `low` to `high` items are chosen.
 ///
 /// ```text
 /// Pr(F | T) ∝ Π_{i∈F} d_i,   F ⊆ P_l ∖ T,   low ≤ |T∩P_l| + |F| ≤ high,   d_i = δ q_i²
@@ -20,7 +20,7 @@ pub(crate) struct PartFill {
     items: FreeItems,
     low: usize,
     high: usize,
-    /// The most items of T.
+    /// The largest number of items of T in the part.
     pub(super) most: usize,
     weights: Weights,
 }
@@ -28,7 +28,7 @@ pub(crate) struct PartFill {
 /// ln d_i.
 #[derive(Clone, Debug)]
 enum Weights {
-    /// The same for all.
+    /// The same value for all items.
     Equal(f64),
     Each(SymmetricTree),
 }
@@ -51,24 +51,25 @@ impl PartFill {
         Self { items, low, high, most: high.min(rank), weights }
     }
 
-    /// How many items may be added to `count`.
+    /// The numbers of items that may be added to `count` items.
     fn added(&self, count: usize) -> std::ops::RangeInclusive<usize> {
         self.low.saturating_sub(count)..=self.high - count
     }
 
-    /// ln Σ_F Π d_i over all F that T of this size allows; an upper bound of it if the d_i differ.
+    /// ln Σ_F Π d_i over all F that a T of this size allows; an upper bound on it if the d_i differ.
     fn log_weight(&self, count: usize) -> f64 {
         log_sum(&self.log_sums(count))
     }
 
-    /// ln e_r of the part without `count` items, or of the whole part if the d_i differ, for every r of `added`.
+    /// ln e_r for every r of `added`. It is taken over the part without `count` items or, if the d_i differ, over the
+    /// whole part.
     fn log_sums(&self, count: usize) -> Vec<f64> {
         let added = self.added(count);
         let log = match &self.weights {
             Weights::Equal(log) => *log,
             Weights::Each(tree) => return added.map(|r| tree.log_sum(r)).collect(),
         };
-        // ln δ^r C(n, r), by one factor after the other.
+        // ln δ^r C(n, r), one factor after another.
         let (n, mut term) = ((self.items.len() - count) as f64, 0.0);
         let mut terms = Vec::with_capacity(added.end() + 1 - added.start());
         for r in 0..=*added.end() {
@@ -86,7 +87,7 @@ impl PartFill {
         taken.iter().filter_map(|&item| self.items.position(item as usize)).collect()
     }
 
-    /// ln of the sum over F for these items by its upper bound.
+    /// ln of the sum over F for these items, divided by its upper bound.
     fn log_acceptance(&self, taken: &[u32]) -> f64 {
         match &self.weights {
             Weights::Equal(_) => 0.0,
@@ -101,7 +102,7 @@ impl PartFill {
         log_sum(&terms) - self.log_weight(count)
     }
 
-    /// The least of these for any T.
+    /// The smallest log-acceptance of any T.
     fn least_log_acceptance(&self) -> f64 {
         let Weights::Each(tree) = &self.weights else { return 0.0 };
         let of = |count: usize| self.log_acceptance_at(tree, tree.largest(count));
@@ -119,7 +120,7 @@ impl PartFill {
                 let r = start + choose(&self.log_sums(count), rng);
                 let mut drawn = rand::seq::index::sample(rng, self.items.len() - count, r).into_vec();
                 drawn.sort_unstable();
-                // Counted among the items that are not taken.
+                // Indices so far count only the items that are not taken.
                 for at in &mut drawn {
                     for &taken in &positions {
                         *at += usize::from(taken <= *at);
@@ -139,19 +140,19 @@ impl PartFill {
     }
 }
 
-/// What is added in all parts.
+/// The items added in all parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Fill {
-    /// The parts that T is drawn from; one more than `parts` if items are included.
+    /// The parts that T is drawn from: `parts`, and one more if items are included.
     pub(super) partition: Partition,
     pub(crate) parts: Vec<PartFill>,
-    /// In every set, whether in T or not.
+    /// Items in every set, whether in T or not.
     pub(super) included: Vec<u32>,
     pub(super) log_delta: f64,
 }
 
 impl Fill {
-    /// The weight of counts of T.
+    /// The weights of the counts of T.
     pub(crate) fn count_weights(&self) -> CountWeights {
         let of = |part: &PartFill| (0..=part.most).map(|count| part.log_weight(count)).collect();
         let included = self.included.len();
@@ -160,7 +161,7 @@ impl Fill {
         CountWeights(self.parts.iter().map(of).chain(rest).collect())
     }
 
-    /// Bytes held besides the lists of items.
+    /// The bytes held, without the lists of items.
     pub(crate) fn bytes(&self) -> u64 {
         let of = |part: &PartFill| match &part.weights {
             Weights::Equal(_) => 0,
@@ -180,7 +181,8 @@ impl Fill {
         taken
     }
 
-    /// ln of the probability that T is accepted beyond its counts, which are weighted for the largest possible sums.
+    /// ln of the probability of accepting T once its counts are accepted. Count weights assume the largest possible
+    /// sums, and this corrects for the actual T.
     pub(crate) fn log_acceptance(&self, drawn: &[u32]) -> f64 {
         if self.parts.iter().all(|part| matches!(part.weights, Weights::Equal(_))) {
             return 0.0;
@@ -188,12 +190,12 @@ impl Fill {
         self.parts.iter().zip(self.by_part(drawn)).map(|(part, taken)| part.log_acceptance(&taken)).sum()
     }
 
-    /// The least of these for any T.
+    /// The smallest log-acceptance of any T.
     pub(crate) fn least_log_acceptance(&self) -> f64 {
         self.parts.iter().map(PartFill::least_log_acceptance).sum()
     }
 
-    /// T with what is added to it.
+    /// T together with the items added to it.
     pub(crate) fn completed<R: Rng + ?Sized>(&self, drawn: &[u32], rng: &mut R) -> Vec<u32> {
         let mut items = self.included.clone();
         items.extend(drawn.iter().filter(|item| self.included.binary_search(item).is_err()));

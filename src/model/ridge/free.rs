@@ -1,4 +1,4 @@
-//! What a ridge law leaves to choose, before its quota.
+//! A ridge law before its quota, as two independent draws.
 
 use std::sync::Arc;
 
@@ -12,27 +12,28 @@ use crate::{
     parallel::map_ordered,
 };
 
-/// Items of one task.
+/// The number of items per task.
 const CHUNK: usize = 1 << 14;
 
-/// The law over sets of any size in which items of part l are e^(t_l) times as likely, as two draws without a quota.
+/// The law over sets of any size in which items of part l are e^(t_l) times as likely. It takes two draws without a
+/// quota.
 ///
 /// ```text
 /// det((Q (A Aᵀ + δI) Q)_S) Π_l e^(t_l |S∩P_l|) = e^Φ · Pr(T ∪ B = S),   Φ = Σ_i ln(1 + e^(x_i)) + ln det(I + K̂)
 /// ```
 ///
-/// with T from the DPP of the rows √(p_i/δ) a_i, whose kernel is K̂, and every item in B with probability
-/// p_i = e^(x_i) / (1 + e^(x_i)), x_i = ln δ + 2 ln q_i + t_l. Items that are in every set have p_i = 1, in units of
-/// δ q_i².
+/// Here T is from the DPP with rows √(p_i/δ) a_i, whose kernel is K̂. Every item is in B with probability p_i, where
+/// p_i = e^(x_i) / (1 + e^(x_i)) and x_i = ln δ + 2 ln q_i + t_l. Items that are in every set have p_i = 1, in units
+/// of δ q_i².
 #[derive(Clone, Debug)]
 pub(crate) struct FreeRidge {
-    /// No wider than their number.
+    /// The features, with at most as many dimensions as items.
     features: Features,
     log_delta: f64,
     log_quality: Option<Arc<[f64]>>,
-    /// The items of the parts that leave a choice.
+    /// The items of the parts in which a choice is left.
     pub(crate) groups: Vec<FreeItems>,
-    /// Their counts, without certain items.
+    /// The counts of these groups, without the certain items.
     pub(crate) counts: Counts,
     /// Items that are in every set, ascending.
     pub(crate) certain: Vec<u32>,
@@ -42,12 +43,12 @@ pub(crate) struct FreeRidge {
 #[derive(Clone, Debug)]
 pub(crate) struct DrawnDpp {
     pub(crate) ground: GroundSet,
-    /// The groups, and the certain items if there are any.
+    /// The groups, followed by any certain items.
     items: Vec<FreeItems>,
 }
 
 impl RidgeDpp {
-    /// What is left to choose, and the certain items.
+    /// The choices left, and the certain items.
     pub(crate) fn free_ridge(&self) -> Result<FreeRidge> {
         let mut certain = self.included().to_vec();
         let Left { parts, mut total } = self.left().clone();
@@ -106,7 +107,8 @@ impl FreeRidge {
         &self.features
     }
 
-    /// Σ f(x_i) over a group with weight e^t, of several f at once; the same for any number of threads.
+    /// Σ f(x_i) over a group with weight e^t, for several f at once. The result is the same for any number of
+    /// threads.
     pub(crate) fn sums<const N: usize>(
         &self,
         group: usize,
@@ -130,7 +132,7 @@ impl FreeRidge {
         sums
     }
 
-    /// Some features with rows multiplied by e^f(l, x_i), those of certain items by e^`certain`.
+    /// The given features with rows multiplied by e^f(l, x_i); rows of certain items are multiplied by e^`certain`.
     pub(crate) fn weighted(
         &self,
         features: &Features,
@@ -158,12 +160,12 @@ impl FreeRidge {
 }
 
 impl DrawnDpp {
-    /// The rows of the groups, and those of certain items if there are any.
+    /// The rows of the groups, followed by the rows of any certain items.
     pub(crate) fn rows(&self) -> Rows<'_> {
         Rows::alike(self.ground.features(), self.items.iter().map(Items::from).collect())
     }
 
-    /// The same law in graded coordinates, in which nothing is lost to rounding.
+    /// The same law in graded coordinates, where rounding loses nothing.
     pub(crate) fn graded(&self, engine: &Engine) -> Result<Option<Self>> {
         let items = self.items.clone();
         Ok(self.ground.graded(&self.rows(), engine)?.map(|ground| Self { ground, items }))

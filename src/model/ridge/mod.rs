@@ -1,4 +1,4 @@
-//! The Partition-DPP of a kernel with a ridge, without features of its own.
+//! The Partition-DPP of a kernel with a ridge, without explicit features for the ridge.
 
 mod fill;
 mod free;
@@ -17,7 +17,7 @@ use crate::{
     error::WeightProblem,
 };
 
-/// A DPP under a quota, of the kernel K + δI: diverse sets of any number of items, also above the rank of K.
+/// A DPP under a quota with the kernel K + δI: diverse sets with any number of items, even above the rank of K.
 ///
 /// ```text
 /// Pr(S) ∝ det((Q (A Aᵀ + δI) Q)_S) over all S that meet the quota;   Q = diag(q), ones unless set
@@ -25,14 +25,16 @@ use crate::{
 /// det((K + δI)_S) = Σ_{T⊆S} δ^{|S∖T|} det K_T
 /// ```
 ///
-/// A set is drawn as T, from the determinantal law of K with part counts c weighted by
-/// Π_l Σ_s C(m_l − c_l, s − c_l) δ^(s − c_l) over the counts s that the quota allows, and items that fill it up, uniformly
-/// from the rest. With qualities binomials become elementary symmetric polynomials of the q² of a part; they are larger
-/// than those of the items not in T, which one more acceptance makes up for, and items are added with weights q². Included
-/// items are a part of their own: those not in T count δ each.
+/// A set is drawn in two steps. First T is drawn from the determinantal law of K with weighted part counts c. The
+/// weights are Π_l Σ_s C(m_l − c_l, s − c_l) δ^(s − c_l) over the counts s that the quota allows. Then items are
+/// added to T, uniformly from the rest.
 ///
-/// The law is exact, and a draw costs what one of K costs, whatever the number of items. Features themselves may have
-/// a ridge, too ([`Features::with_ridge`]), at O(m³): then all models, methods and solvers apply.
+/// With qualities, the binomials become elementary symmetric polynomials of the q² of a part, and items are added
+/// with weights q². These exceed the polynomials of the items not in T; an additional acceptance step corrects for
+/// this. Included items form a separate part, in which each item not in T contributes a factor δ.
+///
+/// The law is exact, and a draw costs as much as a draw from K, however many items there are. Features can also have
+/// a ridge ([`Features::with_ridge`]), at O(m³): then all models, methods and solvers apply.
 ///
 /// # Examples
 /// ```
@@ -63,7 +65,7 @@ pub struct RidgeDpp {
     left: Left,
 }
 
-/// The law of T, and what is added to it.
+/// The law of T, and the items added to it.
 #[derive(Debug)]
 pub(crate) struct RidgeLaw {
     pub(crate) drawn: PartitionDpp,
@@ -71,10 +73,10 @@ pub(crate) struct RidgeLaw {
 }
 
 impl RidgeDpp {
-    /// The law over sets that meet the quota, with kernel A Aᵀ + δI. Weights that rows have are part of A.
+    /// The distribution over sets that meet the quota, with kernel A Aᵀ + δI. Row weights are part of A.
     ///
     /// # Errors
-    /// - [`Error::NotPositive`] for a δ that is not a positive number;
+    /// - [`Error::NotPositive`] if δ is not a positive number;
     /// - [`Error::LabelCount`], [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`], [`Error::QuotaAbovePartSize`].
     pub fn new(features: &Features, delta: f64, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_ridge(delta)?;
@@ -85,10 +87,10 @@ impl RidgeDpp {
         Ok(Self { features, delta, log_quality: None, partition, quota, conditions, left })
     }
 
-    /// The law over all sets of k items, k at most m.
+    /// The distribution over all sets of k items, with k at most m.
     ///
     /// # Errors
-    /// [`Error::NotPositive`], [`Error::SizeAboveItems`], [`Error::Nothing`] for k = 0.
+    /// [`Error::NotPositive`], [`Error::SizeAboveItems`]; [`Error::Nothing`] if k = 0.
     pub fn of_size(features: &Features, delta: f64, k: usize) -> Result<Self> {
         let items = features.items();
         if k > items {
@@ -98,7 +100,7 @@ impl RidgeDpp {
         Self::new(features, delta, &partition, &Quota::new(&partition, [k])?)
     }
 
-    /// The law over sets of any size: a [`Dpp`](crate::Dpp) of A Aᵀ + δI, in which every item has a chance of its own.
+    /// The distribution over sets of any size: a [`Dpp`](crate::Dpp) with kernel A Aᵀ + δI.
     ///
     /// # Errors
     /// [`Error::NotPositive`].
@@ -108,11 +110,13 @@ impl RidgeDpp {
         Self::new(features, delta, &partition, &Quota::new(&partition, [0..=items])?)
     }
 
-    /// The law of every part by itself that something may be chosen from, in the order of [`Partition::names`], with its
-    /// conditions: what [`independent_sampler`](RidgeDpp::independent_sampler) draws from.
+    /// The law of every part alone, with its conditions, for the parts that may have items.
+    ///
+    /// Parts are in the order of [`Partition::names`]; [`independent_sampler`](RidgeDpp::independent_sampler) draws
+    /// from these laws.
     ///
     /// # Errors
-    /// [`Error::CountsNotExact`] for ranges with a total.
+    /// [`Error::CountsNotExact`] if the quota has ranges with a total.
     pub fn parts(&self) -> Result<Vec<Self>> {
         self.refuse_total("the law of every part by itself")?;
         let parts = self.partition.parts();
@@ -127,7 +131,7 @@ impl RidgeDpp {
         (0..parts).filter(|&part| self.quota.high()[part] > 0).map(alone).collect()
     }
 
-    /// Refuses ranges with a total.
+    /// Rejects ranges with a total.
     fn refuse_total(&self, what: &'static str) -> Result<()> {
         if self.quota.total().is_some() && self.quota.exact_counts().is_none() {
             return Err(Error::CountsNotExact { what });
@@ -135,7 +139,8 @@ impl RidgeDpp {
         Ok(())
     }
 
-    /// The law over all sets of the total of the quota, or of any size if it has none, under the same conditions.
+    /// The law over all sets whose size is the total of the quota, or any size if it has no total, under the same
+    /// conditions.
     pub(crate) fn without_quota(&self) -> Result<Self> {
         let items = self.features.items();
         let partition = Partition::group(Arc::new(["all items".into()]), vec![0; items]);
@@ -144,21 +149,21 @@ impl RidgeDpp {
         Self { partition, quota, ..self.clone() }.checked()
     }
 
-    /// What is left to choose.
+    /// The choices left.
     pub(crate) fn left(&self) -> &Left {
         &self.left
     }
 
-    /// Whether any set of the parts that may grow is allowed.
+    /// Whether every set of free items is allowed, in the parts that may grow.
     pub(crate) fn is_free(&self) -> bool {
         let is_free = |part: &OpenPart| part.low == 0 && part.high == part.items.len();
         self.left.total.is_none() && self.left.parts.iter().all(is_free)
     }
 
-    /// With these ln q_i, which scale features and ridge alike, besides qualities set before.
+    /// Multiplies the quality of each item by q_i = e^`log_quality[i]`, which scales features and ridge alike.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of values than m; [`WeightProblem::NotFinite`]; [`WeightProblem::TooLarge`].
+    /// [`Error::Shape`] if the number of values is not m; [`WeightProblem::NotFinite`]; [`WeightProblem::TooLarge`].
     pub fn with_log_quality(mut self, log_quality: &[f64]) -> Result<Self> {
         let (expected, found) = (self.features.items(), log_quality.len());
         if found != expected {
@@ -171,38 +176,39 @@ impl RidgeDpp {
         Ok(self)
     }
 
-    /// For a trade of scores against diversity, as [`Features::with_scores`] has it:
-    /// maximise (1 − d) Σ r_i + d ln det((A Aᵀ + δI)_S).
+    /// Trades scores against diversity as [`Features::with_scores`] does: the objective to maximise becomes (1 − d) Σ
+    /// r_i + d ln det((A Aᵀ + δI)_S).
     ///
     /// # Errors
-    /// Those of [`Features::with_scores`].
+    /// The errors of [`Features::with_scores`].
     pub fn with_scores(self, scores: &[f64], diversity: f64) -> Result<Self> {
         self.with_log_quality(&log_quality_of_scores(scores, diversity)?)
     }
 
-    /// Conditions on these items being in the set, besides those required before. They may be dependent.
+    /// Conditions on the set containing these items, in addition to those required before. They may be dependent.
     ///
     /// # Errors
-    /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaBelowIncluded`],
-    /// [`Error::SizeBelowIncluded`], [`Error::TotalOutsideRanges`] if they are more than a part or the total allows.
+    /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`], [`Error::TotalOutsideRanges`] if they exceed the
+    /// limit of a part or the total.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
         self.conditions.include(items)?;
         self.checked()
     }
 
-    /// Conditions on these items not being in the set, besides those excluded before.
+    /// Conditions on the set not containing these items, in addition to those excluded before.
     ///
     /// # Errors
-    /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaAbovePartSize`],
-    /// [`Error::TotalOutsideRanges`] if too few are left.
+    /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// [`Error::QuotaAbovePartSize`], [`Error::TotalOutsideRanges`] if too few items are left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
         self.conditions.exclude(items)?;
         self.checked()
     }
 
-    /// Finds what is left to choose; an error if the conditions leave no set.
+    /// Finds the choices left; returns an error if the conditions leave no set.
     fn checked(mut self) -> Result<Self> {
-        // Sets of a size are one part, which has no name of the caller's.
+        // For sets of a fixed size there is a single part, whose name the caller does not know.
         let (included, total) = (self.included().len(), self.quota.total());
         if let Some(k) = total.filter(|&k| k < included) {
             return Err(Error::SizeBelowIncluded { k, included });
@@ -211,10 +217,10 @@ impl RidgeDpp {
         Ok(self)
     }
 
-    /// The law of T and what is added to it.
+    /// The law of T, and the items added to it.
     pub(crate) fn law(&self) -> Result<RidgeLaw> {
         self.refuse_total("a ridge under a total")?;
-        // The kernel of a factor may have a larger rank.
+        // The kernel that was factored may have a larger rank.
         let rank = if self.features.residual().is_some() { usize::MAX } else { self.features.dims() };
         let log_delta = self.delta.ln();
         let part = |part: &OpenPart| {
@@ -238,13 +244,13 @@ impl RidgeDpp {
         let drawn =
             PartitionDpp::new(&self.features_of_drawn()?, &partition, &quota)?.excluding(&excluded)?;
         if drawn.ground().is_narrowed() {
-            // Sets that matter without what is added are not those that matter with it.
+            // The relevant sets of T alone are not the relevant sets after items are added.
             return Err(WeightProblem::Spread.into());
         }
         Ok(RidgeLaw { drawn: drawn.with_count_weights(fill.count_weights()), fill })
     }
 
-    /// The parts, and one of the included items if there are any.
+    /// The parts, followed by one for any included items.
     fn partition_of_drawn(&self) -> Partition {
         if self.included().is_empty() {
             return self.partition.clone();
@@ -257,7 +263,7 @@ impl RidgeDpp {
         Partition::group(names.into(), part_of)
     }
 
-    /// Rows with their quality, but for included ones: it is a factor of every set.
+    /// The rows with their quality. Included items get none: it is a factor of every set.
     fn features_of_drawn(&self) -> Result<Features> {
         let Some(logs) = &self.log_quality else { return Ok(self.features.clone()) };
         let mut logs = logs.to_vec();

@@ -1,4 +1,4 @@
-//! Elementary symmetric polynomials of weights, with some of them left out, and draws in proportion to products.
+//! Elementary symmetric polynomials of weights with some weights left out, and draws in proportion to products.
 
 use std::collections::HashMap;
 
@@ -6,34 +6,34 @@ use rand::{Rng, RngExt};
 
 use crate::{linalg::log_sum, parallel::map_ordered};
 
-/// Weights of a leaf.
+/// The number of weights in a leaf.
 const LEAF: usize = 32;
 
-/// ln e_0 … ln e_h of the weights below every node of a binary tree, h at most `high`.
+/// A binary tree with ln e_0 … ln e_h of the weights below every node, for h up to `high`.
 ///
 /// ```text
 /// e_r(d) = Σ_{|F| = r} Π_{i∈F} d_i,   e_r(d ∪ d') = Σ_a e_a(d) e_{r−a}(d')
 /// ```
 ///
 /// # Cost
-/// O(m·high) and 16m·high/32 bytes once; leaving out t weights and drawing takes O(t·high²·log m).
+/// O(m·high) time and 16m·high/32 bytes for the tree. Leaving out t weights and drawing take O(t·high²·log m).
 #[derive(Clone, Debug)]
 pub(super) struct SymmetricTree {
     /// ln d_i.
     logs: Vec<f64>,
     high: usize,
-    /// From the leaves to the root.
+    /// The levels from the leaves to the root.
     levels: Vec<Vec<Polynomial>>,
 }
 
 /// ln e_0, ln e_1, ….
 type Polynomial = Vec<f64>;
 
-/// The nodes of a tree that change where weights are left out.
+/// The nodes of a tree that change if weights are left out.
 #[derive(Debug)]
 pub(super) struct Without<'t> {
     tree: &'t SymmetricTree,
-    /// Ascending.
+    /// Positions of the weights left out, ascending.
     left_out: Vec<usize>,
     changed: HashMap<(usize, usize), Polynomial>,
 }
@@ -44,7 +44,7 @@ impl SymmetricTree {
             let members = &logs[leaf * LEAF..logs.len().min((leaf + 1) * LEAF)];
             members.iter().fold(vec![0.0], |sums, log| extended(&sums, *log, high))
         });
-        // Of no weights e_0 = 1.
+        // Without weights, only e_0 = 1 is nonzero.
         let mut levels = vec![if leaves.is_empty() { vec![vec![0.0]] } else { leaves }];
         while let Some(below) = levels.last().filter(|level| level.len() > 1) {
             let level = below.chunks(2).map(|pair| match pair {
@@ -56,18 +56,18 @@ impl SymmetricTree {
         Self { logs, high, levels }
     }
 
-    /// Bytes held.
+    /// The bytes held.
     pub(super) fn bytes(&self) -> u64 {
         let sums = self.levels.iter().flatten().map(Vec::len).sum::<usize>();
         8 * (self.logs.len() + sums) as u64
     }
 
-    /// ln e_r of all weights, −∞ where r is above their number.
+    /// ln e_r of all weights; −∞ if r exceeds their number.
     pub(super) fn log_sum(&self, r: usize) -> f64 {
         coefficient(&self.levels[self.levels.len() - 1][0], r)
     }
 
-    /// The same without the weights at these positions.
+    /// The tree without the weights at these positions.
     pub(super) fn without(&self, mut left_out: Vec<usize>) -> Without<'_> {
         left_out.sort_unstable();
         let mut without = Without { tree: self, left_out, changed: HashMap::new() };
@@ -133,7 +133,7 @@ impl Without<'_> {
 
     fn draw_from_leaf<R: Rng + ?Sized>(&self, leaf: usize, r: usize, rng: &mut R, drawn: &mut Vec<usize>) {
         let (members, logs) = (self.members(leaf).collect::<Vec<_>>(), &self.tree.logs);
-        // rest[j]: of the members from j on.
+        // rest[j] holds the sums of the members from j on.
         let mut rest = vec![vec![0.0]];
         for &at in members.iter().rev() {
             rest.push(extended(&rest[rest.len() - 1], logs[at], r));
@@ -152,7 +152,7 @@ impl Without<'_> {
         }
     }
 
-    /// Positions of a leaf that are not left out.
+    /// The positions of a leaf that are not left out.
     fn members(&self, leaf: usize) -> impl Iterator<Item = usize> {
         let end = self.tree.logs.len().min((leaf + 1) * LEAF);
         (leaf * LEAF..end).filter(|at| self.left_out.binary_search(at).is_err())
@@ -175,7 +175,7 @@ fn coefficient(sums: &[f64], r: usize) -> f64 {
     sums.get(r).copied().unwrap_or(f64::NEG_INFINITY)
 }
 
-/// With one more weight.
+/// The sums with one more weight.
 fn extended(sums: &[f64], log: f64, high: usize) -> Polynomial {
     let with = |r: usize| {
         let taken = if r == 0 { f64::NEG_INFINITY } else { coefficient(sums, r - 1) + log };
@@ -194,7 +194,7 @@ fn product(left: &[f64], right: &[f64], high: usize) -> Polynomial {
     (0..=(left.len() + right.len() - 2).min(high)).map(sum).collect()
 }
 
-/// An index with probability in proportion to e^log.
+/// Draws an index with probability in proportion to e^log.
 pub(super) fn choose<R: Rng + ?Sized>(logs: &[f64], rng: &mut R) -> usize {
     let whole = log_sum(logs);
     let mut left = rng.random::<f64>();
@@ -224,7 +224,7 @@ mod tests {
         (0..count).map(|i| (1.3 * i as f64).sin() * 4.0).collect()
     }
 
-    /// By the plain recursion.
+    /// The sums by plain recursion.
     fn sums(logs: impl Iterator<Item = f64>, high: usize) -> Vec<f64> {
         let mut sums = vec![0.0; high + 1];
         sums[0] = 1.0;

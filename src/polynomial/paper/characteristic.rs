@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Largest relative rounding error of a coefficient taken from a grid for another one.
+/// Largest relative rounding error accepted for a coefficient that is taken from another one's grid.
 const ACCEPTED: f64 = 1e-10;
 
 /// det(AAᵀ − Σ x_l I_l), one variable per part.
@@ -29,8 +29,8 @@ const ACCEPTED: f64 = 1e-10;
 /// |c_{m_1−κ_1, …, m_p−κ_p}| = Σ det(K_S) over |S∩P_l| = κ_l
 /// ```
 ///
-/// Coefficients come from the n×n determinant g(y) = det(I + Σ y_l G_l) at nodes on circles whose radii fit each of
-/// them, so all are accurate even if they differ by hundreds of decades.
+/// Coefficients come from the n×n determinant g(y) = det(I + Σ y_l G_l) at nodes on circles. The radii fit each
+/// coefficient, so all are accurate even if they differ by hundreds of decades.
 ///
 /// # Examples
 /// ```
@@ -55,7 +55,7 @@ pub struct CharacteristicPolynomial {
     partition: Partition,
 }
 
-/// A coefficient, by sign and logarithm.
+/// A coefficient, as its sign and logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coefficient {
     /// −1 or 1.
@@ -65,7 +65,7 @@ pub struct Coefficient {
 }
 
 impl Coefficient {
-    /// The coefficient as one number, which may over- or underflow.
+    /// The coefficient as one number, which may overflow or underflow.
     #[must_use]
     pub fn value(&self) -> f64 {
         self.sign * self.log_magnitude.value.exp()
@@ -85,12 +85,12 @@ impl CharacteristicPolynomial {
     /// One coefficient c_{i_1…i_p}.
     ///
     /// # Cost
-    /// As one log partition function: two passes over A and a torus of nodes.
+    /// The same as one log partition function: two passes over A and a torus of nodes.
     ///
     /// # Errors
     /// - [`Error::Shape`] unless there is one exponent per part;
-    /// - [`Error::QuotaAbovePartSize`] for an exponent above the size of its part;
-    /// - [`Error::NodeBudget`] above a million nodes, and those of the engine.
+    /// - [`Error::QuotaAbovePartSize`] if an exponent exceeds the size of its part;
+    /// - [`Error::NodeBudget`] above a million nodes; engine errors.
     pub fn coefficient(&self, exponents: &[usize], engine: &Engine) -> Result<Coefficient> {
         let parts = self.partition.parts();
         if exponents.len() != parts {
@@ -123,14 +123,14 @@ impl CharacteristicPolynomial {
         Ok(self.scaled_up(&counts, found, &centre, &centre.counts))
     }
 
-    /// All Π (m_l + 1) coefficients, in row-major order of the exponents, the last part's varying fastest.
+    /// All Π (m_l + 1) coefficients, in row-major order of the exponents: the last part's exponent varies fastest.
     ///
     /// # Cost
-    /// Π (m_l + 1) determinants per grid, and a grid for every few standard deviations of the part counts: only for
-    /// small cases.
+    /// Π (m_l + 1) determinants per grid, and one grid for every few standard deviations of the part counts. This
+    /// suits only small cases.
     ///
     /// # Errors
-    /// [`Error::NodeBudget`] above a million nodes of all grids, and those of the engine.
+    /// [`Error::NodeBudget`] if all grids together need more than a million nodes; engine errors.
     pub fn coefficients(&self, engine: &Engine) -> Result<Vec<Coefficient>> {
         let sizes: Vec<usize> = (0..self.partition.parts()).map(|part| self.partition.size(part)).collect();
         let nodes: f64 = sizes.iter().map(|&size| size as f64 + 1.0).product();
@@ -152,11 +152,11 @@ impl CharacteristicPolynomial {
                 self.read_grid_around(&all[wanted], &all, &mut found, engine)?;
             }
         }
-        // Counts κ in lexicographic order are exponents m − κ in reverse.
+        // Counts κ in lexicographic order are the exponents m − κ in reverse order.
         Ok(found.into_iter().rev().flatten().collect())
     }
 
-    /// Sets the coefficients that a complete grid around `wanted` determines accurately, and always `wanted`.
+    /// Sets `wanted`, and the coefficients that a complete grid around it determines accurately.
     fn read_grid_around(
         &self,
         wanted: &[usize],
@@ -206,7 +206,7 @@ impl CharacteristicPolynomial {
         if (self.partition.items() - counts.iter().sum::<usize>()).is_multiple_of(2) { 1.0 } else { -1.0 }
     }
 
-    /// The leading coefficient, and those that are zero.
+    /// The coefficient if it needs no nodes: the leading one, or one that is zero.
     fn without_nodes(&self, counts: &[usize], bases: &[PartBasis]) -> Option<Coefficient> {
         let value = if counts.iter().all(|&count| count == 0) {
             0.0
@@ -229,7 +229,7 @@ impl CharacteristicPolynomial {
 
 /// The generating function around one coefficient.
 struct Centre {
-    /// Parts with a count, and the counts.
+    /// Parts with a nonzero count, and these counts.
     parts: Vec<usize>,
     counts: Vec<usize>,
     function: GeneratingFunction,
@@ -251,7 +251,7 @@ impl Centre {
 }
 
 impl Torus {
-    /// All coefficients from values at the nodes of a complete torus, in row-major order.
+    /// All coefficients in row-major order, from the values at the nodes of a complete torus.
     pub(crate) fn all_coefficients(&self, values: &[c64]) -> Result<Vec<f64>> {
         let system = CircleVandermonde::new(self.sizes(), &vec![1.0; self.sizes().len()])?;
         let mut all = vec![c64::new(0.0, 0.0); system.nodes()];

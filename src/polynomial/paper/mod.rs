@@ -1,5 +1,7 @@
-//! The polynomials of Kathuria and Deshpande (2016): the characteristic polynomial of several variables, and the inverse of
-//! a Vandermonde matrix. The library itself takes its coefficients from nodes on the torus.
+//! The polynomials of Kathuria and Deshpande (2016): the characteristic polynomial of several variables, and the
+//! inverse of a Vandermonde matrix.
+//!
+//! The library itself takes its coefficients from nodes on the torus.
 
 mod characteristic;
 mod vandermonde;

@@ -18,9 +18,8 @@ use crate::{Error, Result};
 /// O(Π N_l · Σ N_l).
 ///
 /// # Numerics
-/// The matrix is diag(ρ^i) after a Fourier matrix of condition number 1, so every c_i ρ^i has an absolute
-/// error of about ε times the largest |value|. With positive nodes the condition number exceeds 1e16 from about 20
-/// nodes on.
+/// The matrix is a Fourier matrix of condition number 1 times diag(ρ^i), so every c_i ρ^i has an absolute error of
+/// about ε times the largest |value|. With positive nodes, the condition number exceeds 1e16 from about 20 nodes on.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -41,13 +40,13 @@ pub struct CircleVandermonde {
 }
 
 impl CircleVandermonde {
-    /// Numbers of nodes and radii, one per variable.
+    /// The system with these numbers of nodes and radii, one per variable.
     ///
     /// # Errors
     /// - [`Error::Shape`] unless there is one radius per variable;
-    /// - [`Error::Empty`] for no variables, or a variable without nodes;
+    /// - [`Error::Empty`] if there are no variables, or a variable has no nodes;
     /// - [`Error::NodeBudget`] if the number of nodes overflows;
-    /// - [`Error::NotPositive`] for a radius that is not a positive number.
+    /// - [`Error::NotPositive`] if a radius is not a positive number.
     pub fn new(sizes: &[usize], radii: &[f64]) -> Result<Self> {
         if sizes.is_empty() || sizes.contains(&0) {
             return Err(Error::Empty { what: "the list of nodes" });
@@ -69,13 +68,13 @@ impl CircleVandermonde {
         Ok(Self { sizes: sizes.to_vec(), radii: radii.to_vec() })
     }
 
-    /// Number of nodes, and of coefficients.
+    /// The number of nodes, which is also the number of coefficients.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.sizes.iter().product()
     }
 
-    /// The coordinates of a node, by its position in row-major order (modulo their number).
+    /// The coordinates of a node, given its position in row-major order (modulo the number of nodes).
     #[must_use]
     pub fn node(&self, position: usize) -> Vec<c64> {
         let mut rest = position;
@@ -87,10 +86,10 @@ impl CircleVandermonde {
         node
     }
 
-    /// The coefficients of the polynomial with these values.
+    /// Computes the coefficients of the polynomial that has these values at the nodes.
     ///
     /// # Errors
-    /// [`Error::Shape`] for the wrong number of values.
+    /// [`Error::Shape`] if the number of values is wrong.
     pub fn solve(&self, values: &[c64]) -> Result<Vec<c64>> {
         if values.len() != self.nodes() {
             let (expected, found) = (self.nodes(), values.len());

@@ -1,4 +1,4 @@
-//! Tilts and eigenvectors of the laws.
+//! Tilt and spectrum for every kind of law.
 
 use super::{SETTLED, SETTLED_OF_MANY, Spectrum, TiltedSpectrum, UNUSED};
 use crate::{
@@ -14,9 +14,11 @@ use crate::{
 };
 
 impl TiltedSpectrum {
-    /// For the DPP: the spectrum of the scaled rows, and the logarithm of the factor between it and that of the rows as
-    /// given. `None` if beyond the included rows only rounding is left that no draw uses, and the factor of a kernel
-    /// lacks nothing.
+    /// For the DPP: the spectrum of the scaled rows, and ln of the factor from it to the spectrum of the rows as
+    /// given.
+    ///
+    /// `None` if, beyond the included rows, only rounding is left that no draw uses, and the factor of a kernel lacks
+    /// nothing.
     pub(crate) fn for_dpp(
         engine: &Engine,
         rows: &Rows<'_>,
@@ -40,7 +42,7 @@ impl TiltedSpectrum {
         Spectrum::resolve(engine, rows, ground, untilted, (usage, SETTLED))
     }
 
-    /// For exact counts: at the tilt where they are the expected counts of the k-DPP.
+    /// For exact counts: at the tilt that makes them the expected counts of the k-DPP.
     pub(crate) fn for_counts(
         engine: &Engine,
         rows: &Rows<'_>,
@@ -53,8 +55,9 @@ impl TiltedSpectrum {
         Spectrum::resolve(engine, rows, ground, tilt, (usage, SETTLED_OF_MANY))
     }
 
-    /// For ranges of counts of rows as given, and their total if it is fixed. `tilt` has the offsets of Gram matrices
-    /// besides.
+    /// For ranges of counts of the rows as given, and their total if it is fixed.
+    ///
+    /// `tilt` also takes the offsets of the Gram matrices.
     pub(crate) fn for_ranges(
         engine: &Engine,
         rows: &Rows<'_>,

@@ -24,13 +24,13 @@ use crate::{
     },
 };
 
-/// Eigenvectors are dropped if all draws together use them with at most this probability.
+/// The last eigenvectors are dropped if the sum of the probabilities that draws use them is at most this.
 const UNUSED: f64 = 1e-13;
 /// Largest total variation error of the law accepted from an eigen-decomposition.
 const LAW_TOLERANCE: f64 = 1e-11;
-/// Rounding that need not be measured, …
+/// Rounding up to this need not be measured.
 const SETTLED: f64 = 0.1 * LAW_TOLERANCE;
-/// … and under exact counts of many groups, where one more pass over the rows and its Gram matrices take long.
+/// The same for exact counts of many groups, since one more pass over the rows and its Gram matrices take long.
 const SETTLED_OF_MANY: f64 = 1e-10;
 /// The most refinements; each gains about eight digits.
 const MAX_ROUNDS: usize = 12;
@@ -44,7 +44,7 @@ pub(crate) struct Spectrum {
     pub(crate) values: Vec<f64>,
     /// U, n×r.
     vectors: Mat<f64>,
-    /// Estimated total variation error of the law from the inaccuracy of both and from omitted directions.
+    /// Estimated total variation error of the law, from the inaccuracy of both and from omitted directions.
     pub(crate) error: f64,
 }
 
@@ -53,23 +53,24 @@ pub(crate) struct Spectrum {
 pub(crate) struct TiltedSpectrum {
     pub(crate) tilt: Tilt,
     pub(crate) spectrum: Spectrum,
-    /// Gram matrices of the groups with weight 1, in some coordinates, …
+    /// Gram matrices of the groups with weight 1, in some coordinates.
     grams: Vec<Gram>,
-    /// … their weights, …
+    /// ln of the weights of the groups.
     log_weights: Vec<f64>,
-    /// … and the map from those coordinates to whitened ones; none if they are these, and maybe more.
+    /// The map from these coordinates to whitened ones; `None` if they are whitened, perhaps with more dimensions.
     whitener: Option<Mat<f64>>,
     diagonals: OnceLock<Option<Vec<Vec<f64>>>>,
 }
 
 impl TiltedSpectrum {
-    /// Gram matrix of every group's whitened rows √y_l s_l Λ^-½ Uᵀ a_i, r×r. They sum to the identity, up
-    /// to rounding.
+    /// The Gram matrix of every group's whitened rows √y_l s_l Λ^-½ Uᵀ a_i, r×r.
+    ///
+    /// The matrices sum to the identity, up to rounding.
     pub(crate) fn shares(&self) -> Vec<Mat<f64>> {
         map_ordered(self.groups(), |group| self.share(group))
     }
 
-    /// That of one group.
+    /// The Gram matrix of one group's whitened rows.
     pub(crate) fn share(&self, group: usize) -> Mat<f64> {
         let (gram, weight) = (&self.grams[group], self.log_weights[group].exp());
         if let Some(whitener) = &self.whitener {
@@ -79,12 +80,12 @@ impl TiltedSpectrum {
         gram.matrix().submatrix(0, 0, rank, rank) * faer::Scale(weight)
     }
 
-    /// Number of groups.
+    /// The number of groups.
     pub(crate) fn groups(&self) -> usize {
         self.grams.len()
     }
 
-    /// tr(D share D) of every group for a diagonal D, without the shares.
+    /// tr(D share D) of every group for a diagonal D, without forming the shares.
     pub(crate) fn traces(&self, sizes: &[f64]) -> Vec<f64> {
         let squares: Vec<f64> = sizes.iter().map(|size| size * size).collect();
         if let Some(diagonals) = self.diagonals() {
@@ -105,7 +106,9 @@ impl TiltedSpectrum {
         })
     }
 
-    /// The diagonals of all shares at weight 1 where rows are kept: products with these are made once.
+    /// The diagonals of all shares at weight 1, if rows are kept.
+    ///
+    /// Products with the rows are computed only once.
     fn diagonals(&self) -> Option<&Vec<Vec<f64>>> {
         let whitener = self.whitener.as_ref()?;
         let of = |group: usize| self.grams[group].turned_diagonal(whitener);
@@ -118,9 +121,9 @@ impl TiltedSpectrum {
         self.grams.iter().any(|gram| matches!(gram, Gram::Rows(_)))
     }
 
-    /// Whether the error is no more than a few times what rounding costs in any coordinates, for sets of this size.
+    /// Whether the error is at most a few times the rounding error in any coordinates, for sets of this size.
     pub(crate) fn is_at_rounding(&self, size: f64) -> bool {
-        /// Products with rows cost 8ε for each of the eigenvectors used, and up to √r times as much.
+        /// The accepted multiple of 8ε√r per eigenvector used, the largest error of products with rows.
         const FEW: f64 = 8.0;
         let of_products = 8.0 * f64::EPSILON * size * (self.spectrum.values.len() as f64).sqrt();
         self.spectrum.error <= FEW * of_products
@@ -141,26 +144,27 @@ struct Coordinates {
     grading: Grading,
     /// Eigenvalues below this fraction of the largest may be rounding; 0 if every direction is genuine.
     rounding: f64,
-    /// Number of directions left out as rounding.
+    /// The number of directions left out as rounding.
     lost: usize,
 }
 
 impl Spectrum {
-    /// Finds the tilt and decomposes Σ y_l G_l, of the rows of a ground set or of their components beyond its
-    /// included items.
+    /// Finds the tilt and decomposes Σ y_l G_l, for the rows of a ground set or their components beyond its included
+    /// items.
     ///
     /// `tilt` computes the weights from Gram matrices. `usage` returns the probability that each eigenvector is used,
-    /// given the eigenvalues in descending order: rarely used eigenvectors may be less accurate, and those never used are
+    /// given the eigenvalues in descending order. Rarely used eigenvectors may be less accurate, and unused ones are
     /// dropped. This determines the rank, instead of a threshold on λ. Rounding up to `settled` is not measured.
     ///
     /// # Numerics
-    /// A Gram matrix squares the condition number, so directions below 1e-8 of the largest are noise in it. If that would
-    /// change the law, the Gram matrices are recomputed in the basis U with each direction scaled to its size (one more
-    /// pass over the rows), where they are graded and accurate in every entry. Tilt and eigenvectors are recomputed to
-    /// high relative accuracy until the weighted rows are orthonormal within 1e-11 (as far as draws use them), or as
-    /// nearly as f64 allows: about ε times the condition number of the weighted rows. Features beyond 1e-4 are refused.
-    /// Singular values below n·ε of the largest count as zero, and the error includes the probability that they would be
-    /// used; in triangular coordinates none counts as zero.
+    /// A Gram matrix squares the condition number, so directions below 1e-8 of the largest are noise in it. If that
+    /// would change the law, the Gram matrices are recomputed in the basis U with each direction scaled to its size,
+    /// in one more pass over the rows. They are then graded and accurate in every entry.
+    ///
+    /// Tilt and eigenvectors are recomputed to high relative accuracy until the weighted rows are orthonormal within
+    /// 1e-11 (as far as draws use them), or as nearly as f64 allows: about ε times the condition number of the
+    /// weighted rows. Errors above 1e-4 are refused. Singular values below n·ε of the largest count as zero, and
+    /// the error includes the probability that they would be used. In triangular coordinates none counts as zero.
     pub(crate) fn resolve(
         engine: &Engine,
         rows: &Rows<'_>,
@@ -172,14 +176,14 @@ impl Spectrum {
         let given = Coordinates::given(engine, rows, ground)?;
         let rounding = Rounding::new(rows, ground, &given.grams);
         let (mut found, lost) = Self::resolve_from(engine, rows, given, tilt, (&usage, settled))?;
-        // An upper bound on their size; the weights may have changed since.
+        // An upper bound on the lost eigenvalues; the weights may have changed since they were dropped.
         let most = rounding_square(rows) * found.spectrum.values[0];
         let error = found.spectrum.error + rounding.error(engine, &found, &vec![most; lost], usage)?;
         found.spectrum.error = accurate(error)?;
         Ok(found)
     }
 
-    /// Also returns the number of directions left out.
+    /// Like `resolve`, and also returns the number of directions left out.
     fn resolve_from(
         engine: &Engine,
         rows: &Rows<'_>,
@@ -192,14 +196,14 @@ impl Spectrum {
         let mut best = f64::INFINITY;
         for round in 1.. {
             if at.grams[0].dims() == 0 {
-                // All that is left is rounding.
+                // Only rounding is left.
                 accurate(f64::INFINITY)?;
             }
             let found = tilt(&at.grams, at.grading)?;
             let gram = weighted_gram(&at.grams, &found.log_weights);
             let eigen = linalg::eigen_graded(gram.as_ref(), at.grading, || engine.proceed())?;
             let noise = dims as f64 * f64::EPSILON * eigen.values[0];
-            // Directions below the noise may be genuine: keep them until they are measured.
+            // Directions below the noise may be genuine, so keep them until they are measured.
             let floor =
                 if at.grading == Grading::None { noise.max(f64::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
             let values: Vec<f64> = eigen.values.iter().map(|value| value.max(floor)).collect();
@@ -223,8 +227,8 @@ impl Spectrum {
             let whitened = measure(engine, rows, &found, &whole)?;
             let deviation = deviation(&whitened, &probability);
             used.error += deviation;
-            // The basis is stored in f64, so from some condition number on further rounds do not help.
-            // In graded coordinates no round helps.
+            // The basis is stored in f64, so beyond some condition number further rounds do not help. In graded
+            // coordinates no round helps.
             let most = if at.rounding > 0.0 { MAX_ROUNDS } else { 1 };
             let last = round == most || (measured && deviation > 0.25 * best);
             if last || (measured && deviation <= LAW_TOLERANCE) {
@@ -246,8 +250,9 @@ impl Spectrum {
         self.values.iter().map(|value| value.sqrt().recip()).collect()
     }
 
-    /// Drops the tail that draws do not use, which is the error; returns the probabilities that the rest is used.
-    /// `unknown` is the error of every value.
+    /// Drops the last eigenvectors, which draws do not use, and returns the probabilities that the rest is used.
+    ///
+    /// The error becomes the probability that the dropped ones are used. `unknown` is the error of every eigenvalue.
     fn used(&self, usage: impl Fn(&[f64]) -> Result<Vec<f64>>, unknown: &[f64]) -> Result<(Self, Vec<f64>)> {
         let mut probability = usage(&self.values)?;
         let mut rank = self.values.len();
@@ -268,21 +273,22 @@ impl Spectrum {
 }
 
 impl Coordinates {
-    /// The coordinates of the features, or of a subspace.
+    /// The coordinates of the features, or of a subspace of them.
     fn given(engine: &Engine, rows: &Rows<'_>, ground: &GroundSet) -> Result<Self> {
         let dims = rows.features().dims();
         let ones = vec![1.0; rows.groups().len()];
         let map = ground.beyond().map(|basis| RowMap { weights: &ones, factor: basis.as_ref() });
         let grams = Gram::of_groups(engine, rows, map.as_ref())?;
         let basis = ground.beyond().map_or_else(|| Mat::identity(dims, dims), Clone::clone);
-        // The error of every entry is the rounding of its own row and column.
+        // In graded coordinates, the error of an entry is the rounding of its row and column.
         let grading = if ground.is_graded() { Grading::Descending } else { Grading::None };
         let rounding = if ground.is_graded() { 0.0 } else { rounding_square(rows) };
         Ok(Self { basis, grams, grading, rounding, lost: 0 })
     }
 
-    /// From the Gram matrices of rows whitened with weights √y_l and U Λ^-½: G_l = Λ^½ W_l Λ^½ / y_l
-    /// in the basis U. Directions that may be rounding are left out.
+    /// Makes coordinates from the Gram matrices W_l of rows whitened with weights √y_l and U Λ^-½.
+    ///
+    /// In the basis U, G_l = Λ^½ W_l Λ^½ / y_l. Directions that may be rounding are left out.
     fn scaled_back(self, spectrum: &Spectrum, whitened: &[Gram], log_weights: &[f64]) -> Self {
         let dims = spectrum.vectors.nrows();
         let sizes: Vec<f64> = spectrum.values.iter().map(|value| value.sqrt()).collect();
@@ -307,8 +313,9 @@ impl Coordinates {
     }
 }
 
-/// The relative error of the eigenvalues of a graded Gram matrix from the rounding of its entries, εn√(G_aa G_bb); it
-/// is large for eigenvalues that nearly cancel.
+/// The error of the eigenvalues of a graded Gram matrix from the rounding of its entries, εn√(G_aa G_bb).
+///
+/// It is large compared with eigenvalues that nearly cancel.
 ///
 /// ```text
 /// |u_jᵀ E u_j| ≤ εn (Σ_a |u_aj| √G_aa)²
@@ -327,7 +334,7 @@ fn rounding_square(rows: &Rows<'_>) -> f64 {
     (rows.features().dims() as f64 * f64::EPSILON).powi(2)
 }
 
-/// Gram matrix of every group's whitened rows; they should sum to the identity.
+/// The Gram matrix of every group's whitened rows; they should sum to the identity.
 fn measure(engine: &Engine, rows: &Rows<'_>, tilt: &Tilt, spectrum: &Spectrum) -> Result<Vec<Gram>> {
     let weights = tilt.root_weights();
     let whitener = spectrum.whitener();
@@ -335,8 +342,9 @@ fn measure(engine: &Engine, rows: &Rows<'_>, tilt: &Tilt, spectrum: &Spectrum) -
     Gram::of_groups(engine, rows, Some(&map))
 }
 
-/// The error of the law if the whitened Gram matrices do not sum to the identity: entry (i, j) matters as often as
-/// eigenvectors i and j are used.
+/// The error of the law if the whitened Gram matrices do not sum to the identity.
+///
+/// Entry (i, j) matters as often as eigenvectors i and j are used.
 fn deviation(whitened: &[Gram], probability: &[f64]) -> f64 {
     let (mut worst, all) = (0.0, Gram::sum(whitened, &vec![1.0; whitened.len()]));
     for j in 0..probability.len() {

@@ -9,7 +9,7 @@ use crate::{
     polynomial::gram::{Gram, Summand},
 };
 
-/// The size of the numbers that cancel in products of rows with directions.
+/// The sizes of the numbers that cancel in products of rows with directions.
 #[derive(Debug)]
 pub(super) struct Rounding<'r> {
     rows: &'r Rows<'r>,
@@ -17,17 +17,17 @@ pub(super) struct Rounding<'r> {
     columns: Vec<Vec<f64>>,
     /// Further squared error of all rows of a group together, in units of ε².
     spread: Vec<f64>,
-    /// Roots of what the factor of a kernel lacks of every row as scaled, and of what it lacks of included ones that
-    /// the row is projected on; none for features.
+    /// For every scaled row, the roots of what the factor of a kernel lacks: of the row itself, and of the included
+    /// rows that it is projected on. Empty for features.
     lacking: Vec<(f64, f64)>,
-    /// Number of dimensions that the factor of a kernel lacks.
+    /// The number of dimensions that the factor of a kernel lacks.
     left_out: usize,
-    /// Dimensions that rows may have beyond the included ones, where they are seen in those alone.
+    /// The number of dimensions that rows may have beyond the included ones; 0 without included ones.
     beyond: usize,
 }
 
 impl<'r> Rounding<'r> {
-    /// `grams` are those of the rows as scaled, or of their components in a subspace.
+    /// `grams` are the Gram matrices of the scaled rows, or of their components in a subspace.
     pub(super) fn new(rows: &'r Rows<'r>, ground: &GroundSet, grams: &[Gram]) -> Self {
         let dims = rows.features().dims();
         let beyond = ground.beyond().is_some();
@@ -47,10 +47,11 @@ impl<'r> Rounding<'r> {
         Self { rows, columns, spread, lacking, left_out, beyond }
     }
 
-    /// The total variation error: the probability that omitted directions, as large as they may be, are used, the
-    /// excess probability of those found, and the rounding of products with the rows.
+    /// The total variation error.
     ///
-    /// `lost` are upper bounds on the eigenvalues of directions left out as rounding.
+    /// It is the sum of three terms: the probability that omitted directions are used, at the largest size they may
+    /// have; the excess probability of the directions found; and the rounding of products with the rows. `lost` has
+    /// upper bounds on the eigenvalues of directions left out as rounding.
     pub(super) fn error(
         &self,
         engine: &Engine,
@@ -60,7 +61,7 @@ impl<'r> Rounding<'r> {
     ) -> Result<f64> {
         let (values, noise) = (&found.spectrum.values, self.noise(found));
         let largest: Vec<f64> = values.iter().map(|value| value + noise).collect();
-        // This many rows have no further eigenvalues, so the error belongs to those found.
+        // Only this many further eigenvalues can exist; the remaining error belongs to the eigenvalues found.
         let room = self.rows.len().saturating_sub(values.len()).min(lost.len());
         let probability = usage(&[&largest[..], &lost[..room], &self.left_out(found)].concat())?;
         let mut unseen: f64 = probability[values.len()..].iter().sum();
@@ -75,8 +76,10 @@ impl<'r> Rounding<'r> {
         Ok(unseen + of_found + self.of_products(found, &probability))
     }
 
-    /// Upper bounds on eigenvalues besides those found: for the factor of a kernel one for every dimension that it
-    /// lacks, and for rows beyond the included ones those lost in their rounding.
+    /// Upper bounds on eigenvalues that were not found.
+    ///
+    /// For the factor of a kernel there is one bound per dimension that it lacks; for rows beyond the included ones,
+    /// one per dimension lost in their rounding.
     fn left_out(&self, found: &TiltedSpectrum) -> Vec<f64> {
         let rank = found.spectrum.values.len();
         let left_out = self.left_out.min(self.rows.len().saturating_sub(rank));
@@ -85,17 +88,17 @@ impl<'r> Rounding<'r> {
         values
     }
 
-    /// The eigenvalue of the error of rows beyond the rounding of products.
+    /// The eigenvalue of the error of the rows, apart from the rounding of products.
     fn noise(&self, found: &TiltedSpectrum) -> f64 {
         (4.0 * f64::EPSILON).powi(2) * self.spread(found)
     }
 
-    /// Sum of the squared errors of all rows, in units of ε².
+    /// The sum of the squared errors of all rows, in units of ε².
     fn spread(&self, found: &TiltedSpectrum) -> f64 {
         self.spread.iter().zip(&found.tilt.log_weights).map(|(square, t)| t.exp() * square).sum()
     }
 
-    /// The largest entry of K̃ − Ã Ãᵀ, the weighted kernel's.
+    /// The largest entry of K̃ − Ã Ãᵀ, where K̃ is the weighted kernel.
     fn residual(&self, found: &TiltedSpectrum) -> f64 {
         let weights = found.tilt.root_weights();
         let root =
@@ -129,14 +132,14 @@ impl<'r> Rounding<'r> {
         Ok(sums.into_iter().zip(values).map(fraction).collect())
     }
 
-    /// The total variation error from entries (i, j) of the whitened rows F_jᵀ a_i, which have the rounding of their
-    /// terms and matter as often as eigenvector j is used.
+    /// The total variation error from the rounding of the entries (i, j) of the whitened rows F_jᵀ a_i.
+    ///
+    /// An entry has the rounding of its terms, and matters as often as eigenvector j is used. If rows are also off by
+    /// εE, the error is
     ///
     /// ```text
     /// 8ε Σ_j p_j (Σ_l |F_lj| ‖Ã e_l‖ + ‖F_j‖ ‖E‖)
     /// ```
-    ///
-    /// for rows that are off by εE besides.
     fn of_products(&self, found: &TiltedSpectrum, probability: &[f64]) -> f64 {
         let weights: Vec<f64> = found.tilt.log_weights.iter().map(|t| t.exp()).collect();
         let factor = found.spectrum.whitener();
@@ -164,9 +167,9 @@ mod tests {
         polynomial::spectrum::TiltedSpectrum,
     };
 
-    /// Of the k-DPP of ten items, in the coordinates of the features.
+    /// The error of the k-DPP of ten items, in the coordinates of the features.
     fn error(items: usize, dims: usize, included: &[usize]) -> f64 {
-        // In (−1, 1), without a pattern.
+        // Entries in (−1, 1), without a pattern.
         let entry = |at: usize| {
             let x = (12.9898 * at as f64).sin() * 43_758.545_3;
             2.0 * (x - x.floor()) - 1.0
@@ -182,7 +185,7 @@ mod tests {
         TiltedSpectrum::for_size(Engine::host(), &rows, &ground, 10).unwrap().spectrum.error
     }
 
-    /// Above 1e-9 laws are computed anew in exact arithmetic, which takes many seconds for some hundred items.
+    /// Above 1e-9, laws are recomputed in exact arithmetic, which takes many seconds for a few hundred items.
     #[test]
     fn wide_rows_and_included_ones_are_accurate() {
         for (items, dims) in [(200, 100), (200, 199), (200, 201), (200, 230), (200, 2000)] {

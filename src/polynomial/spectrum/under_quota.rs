@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Tilts that differ by less are served by the same coordinates.
+/// Tilts that differ by less than this share the same coordinates.
 const NEAR: f64 = 8.0;
 
 impl PartitionDpp {
@@ -76,7 +76,7 @@ impl PartitionDpp {
         if tilt.are_alike() {
             return Ok(Some(alike));
         }
-        // Where many tilts are as good, another one may be found in other coordinates, which are not graded for it.
+        // If many tilts are equally good, another one may be found in new coordinates, which are not graded for it.
         for last in [false, false, true] {
             let weighted = self.ground().graded(&rows.clone().weighted(&tilt.log_weights), engine)?;
             let Some(ground) = weighted else { return Ok(None) };
@@ -94,7 +94,7 @@ impl PartitionDpp {
         unreachable!("the last round returns")
     }
 
-    /// Weights of the rows as given, under ranges.
+    /// The tilt under ranges, for the rows as given.
     fn tilt(&self, engine: &Engine) -> Result<Tilt> {
         let rows = self.rows();
         let grams = in_double(engine).part_grams(&rows, None)?;
@@ -104,7 +104,7 @@ impl PartitionDpp {
         Ok(tilt)
     }
 
-    /// The tilt under ranges where acceptance is most likely, from Gram matrices of scaled rows.
+    /// The tilt under ranges that makes acceptance most likely, from Gram matrices of scaled rows.
     fn tilt_of<G: Summand>(&self, engine: &Engine, grams: &[G], offsets: &[f64]) -> Result<Tilt> {
         match self.count_weights() {
             Some(weights) => weighted_tilt(engine, grams, offsets, &weights),

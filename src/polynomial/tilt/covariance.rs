@@ -14,20 +14,22 @@ use crate::{
 
 /// The most groups whose covariances are computed pair by pair.
 pub(super) const FEW: usize = 256;
-/// Groups of a task.
+/// Groups per task.
 const TASK: usize = 64;
 
-/// Cov_ab = δ_ab v_a − ⟨N_a, N_b⟩.
+/// The covariance Cov_ab = δ_ab v_a − ⟨N_a, N_b⟩.
 #[derive(Debug)]
 pub(crate) enum Covariance {
-    /// All of it, p×p.
+    /// The whole matrix, p×p.
     Whole(Mat<f64>),
-    /// v, and N row by row: what is on and above the diagonal, so scaled that ⟨N_a, N_b⟩ is the product of rows.
+    /// v, and the entries of every N on and above the diagonal as one row, scaled so that ⟨N_a, N_b⟩ is a product of
+    /// rows.
+    /// of rows.
     Packed { variances: Vec<f64>, rows: Vec<f64> },
 }
 
 impl Covariance {
-    /// Of a few groups.
+    /// The covariance of a few groups.
     pub(super) fn whole(variances: &[f64], shares: &[Mat<f64>]) -> Self {
         let groups = shares.len();
         Self::Whole(Mat::from_fn(groups, groups, |a, b| {
@@ -36,7 +38,9 @@ impl Covariance {
         }))
     }
 
-    /// Of many groups, with N_l = e^t_l L⁻¹ G_l L⁻ᵀ. `proceed` is called by every task of 64 groups.
+    /// The covariance of many groups, with N_l = e^t_l L⁻¹ G_l L⁻ᵀ.
+    ///
+    /// `proceed` is called by every task of 64 groups.
     pub(super) fn packed<G: Summand>(
         variances: Vec<f64>,
         factor: MatRef<'_, f64>,
@@ -56,7 +60,7 @@ impl Covariance {
     }
 }
 
-/// The entries on and above the diagonal, those above it times √2.
+/// The entries on and above the diagonal, with the entries above it times √2.
 pub(super) fn packed(matrix: &Mat<f64>) -> impl Iterator<Item = f64> + use<> {
     let dims = matrix.nrows();
     let entry = |(i, j): (usize, usize)| {
@@ -66,8 +70,9 @@ pub(super) fn packed(matrix: &Mat<f64>) -> impl Iterator<Item = f64> + use<> {
     entries.into_iter()
 }
 
-/// A quadratic model g·s + ½ sᵀ (H + εI) s of a function of group weights, and of their common weight if the total is
-/// fixed, at a step s that changes one variable at a time.
+/// A quadratic model g·s + ½ sᵀ (H + εI) s at a step s that changes one variable at a time.
+///
+/// The variables are the group weights and, if the total is fixed, their common weight.
 pub(super) struct Model<'m> {
     gradient: &'m [f64],
     curvature: Curvature<'m>,
@@ -90,7 +95,7 @@ enum Curvature<'m> {
 }
 
 impl<'m> Model<'m> {
-    /// `gradient` has an entry for the common weight if there is one.
+    /// `gradient` has a last entry for the common weight if the total is fixed.
     pub(super) fn new(gradient: &'m [f64], covariance: &'m Covariance) -> Self {
         let (variables, step) = (gradient.len(), vec![0.0; gradient.len()]);
         let curvature = match covariance {
@@ -134,7 +139,7 @@ impl<'m> Model<'m> {
         self.own(at) + self.ridge
     }
 
-    /// The model's derivative by a variable at the step.
+    /// The derivative of the model by one variable, at the step.
     pub(super) fn slope(&self, at: usize) -> f64 {
         match &self.curvature {
             Curvature::Whole { slope, .. } => slope[at],
@@ -151,7 +156,7 @@ impl<'m> Model<'m> {
         }
     }
 
-    /// Changes a variable.
+    /// Changes one variable of the step.
     pub(super) fn change(&mut self, at: usize, by: f64) {
         self.step[at] += by;
         match &mut self.curvature {
@@ -182,7 +187,7 @@ mod tests {
     use super::*;
     use approx::assert_abs_diff_eq;
 
-    /// The two ways to keep a covariance make the same model, with a common weight and without.
+    /// Both ways to keep a covariance make the same model, with and without a common weight.
     #[test]
     fn packed_covariances_are_those_of_pairs() {
         let (groups, dims) = (7, 4);

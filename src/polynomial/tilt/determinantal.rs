@@ -14,9 +14,11 @@ const MAX_STEPS: usize = 60;
 
 /// Minimises the convex F(t) = ln det(C + Σ e^{t_l} G_l) − κ·t by damped Newton steps, from `start`.
 ///
-/// With M = C + Σ y_l G_l = LLᵀ and N_l = y_l L⁻¹ G_l L⁻ᵀ: gradient_l = tr N_l − κ_l, Hessian_ab =
-/// δ_ab tr N_a − ⟨N_a, N_b⟩; for many large groups it is learnt from the gradients. If parts are tight the minimiser is at
-/// infinity. Every tilt is exact, so stopping at a small gradient, or where `go_on` returns false, costs acceptance or precision, not correctness.
+/// With M = C + Σ y_l G_l = LLᵀ and N_l = y_l L⁻¹ G_l L⁻ᵀ: gradient_l = tr N_l − κ_l, Hessian_ab = δ_ab tr N_a −
+/// ⟨N_a, N_b⟩. For many large groups, the Hessian is learnt from the gradients.
+///
+/// If parts are tight, the minimiser is at infinity. Every tilt is exact, so stopping at a small gradient, or when
+/// `go_on` returns false, costs acceptance or precision, not correctness.
 pub(crate) fn determinantal_tilt<G: Summand>(
     base: MatRef<'_, f64>,
     grams: &[G],
@@ -59,7 +61,7 @@ pub(crate) fn determinantal_tilt<G: Summand>(
     Tilt { log_weights: t, imbalance }
 }
 
-/// Weights at which every part on its own has about its quota: t_l = ln(κ_l / tr G_l).
+/// Weights at which every part alone has about its quota: t_l = ln(κ_l / tr G_l).
 pub(super) fn by_trace<G: Summand>(grams: &[G], quota: &[usize]) -> Vec<f64> {
     grams.iter().zip(quota).map(|(gram, &count)| (count as f64 / gram.trace()).ln()).collect()
 }
@@ -80,7 +82,7 @@ fn evaluate<G: Summand>(
 /// The Hessian as if all groups had the same directions: N_l = κ_l / n.
 fn independent(quota: &[usize], dims: usize) -> Mat<f64> {
     let share = |a: usize| quota[a] as f64;
-    // Positive definite, also where the quota takes all dimensions.
+    // Positive definite, even if the quota takes all dimensions.
     let dims = dims as f64 + 1.0;
     Mat::from_fn(quota.len(), quota.len(), |a, b| {
         let own = if a == b { share(a) } else { 0.0 };

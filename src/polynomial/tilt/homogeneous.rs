@@ -19,12 +19,11 @@ use crate::{
 const TOLERANCE: f64 = 1e-4;
 const MAX_STEPS: usize = 40;
 
-/// Minimises the convex F(t) = ln e_k(spec Σ e^{t_l} G_l) − κ·t, starting from the
-/// determinantal tilt.
+/// Minimises the convex F(t) = ln e_k(spec Σ e^{t_l} G_l) − κ·t, starting from the determinantal tilt.
 ///
-/// The gradient is the k-DPP's expected part counts minus κ, exactly; the Hessian (their
-/// covariance) is approximated by that of the DPP with the same expected size, conditioned on
-/// its size, so steps are quasi-Newton; a few suffice. For many large groups it is learnt from the gradients.
+/// The gradient is exactly the k-DPP's expected part counts minus κ. The Hessian, their covariance, is approximated
+/// by the covariance of the DPP with the same expected size, conditioned on its size. Steps are thus quasi-Newton,
+/// and a few suffice. For many large groups, the Hessian is learnt from the gradients.
 ///
 /// # Source
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous
@@ -74,12 +73,12 @@ struct State {
     value: f64,
     /// E|S∩P_l| under the tilted k-DPP.
     counts: Vec<f64>,
-    /// None for many large groups.
+    /// `None` for many large groups.
     hessian: Option<Mat<f64>>,
 }
 
 impl State {
-    /// Without the Hessian if that is to be learnt.
+    /// Omits the Hessian if it is to be learnt.
     fn at<G: Summand>(
         engine: &Engine,
         grams: &[G],
@@ -117,7 +116,7 @@ impl State {
     }
 }
 
-/// The covariance as if every pick came from part l with probability κ_l / k, plus a term along (1, …, 1).
+/// The covariance if every pick came from part l with probability κ_l / k, plus a term along (1, …, 1).
 fn independent(quota: &[usize]) -> Mat<f64> {
     let (parts, k) = (quota.len() as f64, quota.iter().sum::<usize>() as f64);
     let share = |a: usize| quota[a] as f64;
@@ -127,8 +126,9 @@ fn independent(quota: &[usize]) -> Mat<f64> {
     })
 }
 
-/// Covariance of the part counts of the DPP with eigenvalues b, conditioned on its size to
-/// second order, plus a term along (1, …, 1), in which F is constant.
+/// The covariance of the part counts of the DPP with eigenvalues b, conditioned on its size to second order.
+///
+/// A term along (1, …, 1), in which F is constant, is added.
 fn conditional_covariance(shares: &[Mat<f64>], odds: &[f64]) -> Mat<f64> {
     let parts = shares.len();
     let roots: Vec<f64> = odds.iter().map(|b| b.sqrt()).collect();
@@ -161,7 +161,7 @@ mod tests {
         (0..3).map(|l| rows(l) * rows(l).transpose()).collect()
     }
 
-    /// Counts by one product with every Gram matrix are those by the shares, and lead to the same tilt.
+    /// Counts from one product with every Gram matrix equal counts from the shares, and lead to the same tilt.
     #[test]
     fn learnt_curvature_finds_the_same_tilt() {
         let (grams, quota, engine) = (grams(), [2, 1, 1], Engine::host());
@@ -185,7 +185,7 @@ mod tests {
             let step = newton_step(secant.at(&t, &gradient), &gradient, &t);
             t.iter_mut().zip(step).for_each(|(t, step)| *t += step);
         }
-        // But for a common factor.
+        // Equal up to a common factor.
         let gaps: Vec<f64> = t.iter().zip(&tilt).map(|(a, b)| a - b).collect();
         assert!(gaps.iter().all(|gap| (gap - gaps[0]).abs() < 1e-4), "{gaps:?}");
     }

@@ -1,8 +1,8 @@
 //! Part weights y = e^t that make the quota the expected counts.
 //!
-//! Multiplying part l by y_l does not change the law given the counts, only which counts are likely. The determinantal
-//! tilt makes E|S∩P_l| = κ_l under the DPP; the homogeneous tilt, at which the acceptance bound holds, does so under
-//! the k-DPP.
+//! Multiplying part l by y_l does not change the law given the counts, only which counts are likely. The
+//! determinantal tilt makes E|S∩P_l| = κ_l under the DPP. The homogeneous tilt does so under the k-DPP; the
+//! acceptance bound holds at it.
 
 mod covariance;
 mod determinantal;
@@ -42,9 +42,9 @@ impl Tilt {
         Self { log_weights: vec![0.0; groups], imbalance: 0.0 }
     }
 
-    /// Whether coordinates graded for equal weights are graded for these weights, too.
+    /// Whether coordinates graded for equal weights are also graded for these weights.
     pub(crate) fn are_alike(&self) -> bool {
-        /// e^8 costs only digits that are not needed.
+        /// A factor of e^8 costs only digits that are not needed.
         const ALIKE: f64 = 8.0;
         let ends = |(low, high): (f64, f64), &t: &f64| (low.min(t), high.max(t));
         let (low, high) = self.log_weights.iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
@@ -57,21 +57,21 @@ impl Tilt {
     }
 }
 
-/// Part counts as functions of the weights of parts.
+/// Part counts as functions of the part weights.
 pub(crate) trait Weighable {
     /// ln of the expected counts at weight 1, if they grew in proportion to the weights.
     fn log_traces(&self) -> Vec<f64>;
 
-    /// The generating function at weights e^w, and its first derivatives; `None` where they are beyond f64.
+    /// The generating function at weights e^w, and its first derivatives; `None` if they exceed f64.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Errors of the engine.
     fn moments(&self, log_weights: &[f64]) -> Result<Option<Moments>>;
 
-    /// The second derivatives at the weights of these moments.
+    /// The second derivatives at these weights, given their moments.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Errors of the engine.
     fn covariance(&self, log_weights: &[f64], moments: &Moments) -> Result<Covariance>;
 }
 
@@ -80,9 +80,9 @@ pub(crate) trait Weighable {
 pub(crate) struct Moments {
     pub(crate) log_value: f64,
     pub(crate) means: Vec<f64>,
-    /// N_l of every group, or none where there are many, …
+    /// N_l of every group; empty if they are left out for many groups.
     shares: Vec<Mat<f64>>,
-    /// … and the variances less ⟨N_l, N_l⟩ that go with them.
+    /// v_l of every group, as in [`Covariance`]: the variance of its count is v_l − ⟨N_l, N_l⟩.
     variances: Vec<f64>,
 }
 
@@ -97,10 +97,12 @@ pub(crate) fn weighted_gram<G: Summand>(grams: &[G], log_weights: &[f64]) -> Mat
     G::sum(grams, &weights)
 }
 
-/// Largest change of a t_l in one step: weights change at most twentyfold, …
+/// The largest change of a t_l near 0 in one step, which changes a weight at most twentyfold.
 const MAX_STEP: f64 = 3.0;
 
-/// … or by a quarter of t, since far out the way is long and too long a step is halved.
+/// The largest change of a t_l in one step.
+///
+/// It is a quarter of t if that is more, since far out the way is long, and too long a step is halved.
 fn longest_step(t: f64) -> f64 {
     MAX_STEP.max(0.25 * t.abs())
 }
@@ -116,7 +118,7 @@ fn newton_step(hessian: &Mat<f64>, gradient: &[f64], t: &[f64]) -> Vec<f64> {
     let longest = (0..parts).map(|l| step[(l, 0)].abs()).fold(0.0, f64::max);
     let most = t.iter().map(|&t| longest_step(t)).fold(MAX_STEP, f64::max);
     if !longest.is_finite() {
-        // A singular system: move every weight against its own gradient.
+        // The system is singular, so move every weight against its gradient.
         return gradient.iter().map(|g| -g.signum()).collect();
     }
     let shrink = (most / longest).min(1.0);

@@ -20,23 +20,25 @@ const TOLERANCE: f64 = 1e-4;
 const ROUNDING: f64 = 1e-9;
 const MAX_STEPS: usize = 100;
 const MAX_SWEEPS: usize = 200;
-/// Groups between two looks at the watch.
+/// Groups between two checks of the watch.
 const GROUPS: usize = 1024;
 /// Weights beyond e^±600 are clamped; every tilt is exact.
 const FARTHEST: f64 = 600.0;
 
-/// Minimises the convex
+/// Finds the tilt for ranges of counts.
+///
+/// It minimises the convex
 ///
 /// ```text
 /// F(t, u) = ln det(I + Σ e^(t_l + u + o_l) G_l) + Σ_l max(−lo_l t_l, −hi_l t_l) − k u
 /// ```
 ///
-/// (u = 0 unless the total k is fixed), and returns ln of the weights of the given Gram matrices, t_l + u + o_l. The
-/// `offsets` o_l are the weights of the law itself, as the Gram matrices may be scaled. Stopping early costs
-/// acceptance only.
+/// with u = 0 unless the total k is fixed, and returns ln of the weights of the given Gram matrices, t_l + u + o_l.
+/// The `offsets` o_l are the weights of the law itself, since the Gram matrices may be scaled. Stopping early costs
+/// only acceptance.
 ///
-/// Proximal Newton steps take the second-order model of the determinant, and the kinks at t_l = 0 exactly. The start is
-/// the minimiser for independent parts of unlimited rank, so parts may be any number of decades apart.
+/// Proximal Newton steps use the second-order model of the determinant, and take the kinks at t_l = 0 exactly. The
+/// start is the minimiser for independent parts of unlimited rank, so parts may be any number of decades apart.
 ///
 /// # Source
 /// Lee, Sun and Saunders, *Proximal Newton-type methods for minimizing composite functions* (2014).
@@ -49,7 +51,9 @@ pub(crate) fn ranged_tilt<G: Summand>(
     tilt_of_ranges(engine, &Grams { grams, engine }, offsets, ranges)
 }
 
-/// The same for counts that are other functions of the weights of parts: F has their ln g in place of the determinant.
+/// Like [`ranged_tilt`], for counts that are other functions of the part weights.
+///
+/// F has their ln g in place of the determinant.
 pub(crate) fn tilt_of_ranges(
     engine: &Engine,
     counts: &dyn Weighable,
@@ -57,7 +61,7 @@ pub(crate) fn tilt_of_ranges(
     ranges: &Counts,
 ) -> Result<Tilt> {
     let problem = Problem { counts, offsets, ranges };
-    // If a range ends at the rank of its part, any weight is a minimiser: take none.
+    // If a range ends at the rank of its part, any weight is a minimiser: use none.
     if let Some(untilted) = problem.untilted()? {
         return Ok(untilted);
     }
@@ -95,7 +99,7 @@ struct Problem<'a> {
     ranges: &'a Counts,
 }
 
-/// F at a point, and the derivatives of all but its kinks.
+/// F at a point, and its derivatives apart from the kinks.
 struct State {
     value: f64,
     gradient: Vec<f64>,
@@ -118,7 +122,7 @@ impl Problem<'_> {
         Tilt { log_weights: self.log_weights(point), imbalance: 0.0 }
     }
 
-    /// Zero, which is the minimiser if the expected counts are in their ranges without a tilt.
+    /// The zero tilt if the expected counts are in their ranges without a tilt; it is then the minimiser.
     fn untilted(&self) -> Result<Option<Tilt>> {
         let point = vec![0.0; self.groups()];
         if self.ranges.total().is_some() {
@@ -132,8 +136,9 @@ impl Problem<'_> {
         Ok(gradient.iter().enumerate().all(within).then(|| self.tilt(&point)))
     }
 
-    /// Weights for counts e^(t + u + o) tr G, clamped to the range of every part, and the u at which these counts sum
-    /// to the total.
+    /// Weights for counts e^(t + u + o) tr G clamped to the range of every part.
+    ///
+    /// If the total is fixed, u is such that these counts sum to it.
     fn start(&self) -> Vec<f64> {
         let (low, high) = (&self.ranges.low, &self.ranges.high);
         let traces = self.counts.log_traces();
@@ -168,6 +173,8 @@ impl Problem<'_> {
         (-(self.ranges.low[group] as f64) * t).max(-(self.ranges.high[group] as f64) * t)
     }
 
+    /// F and its derivatives at a point.
+    ///
     /// Derivatives by u are sums over all groups.
     fn at(&self, point: &[f64]) -> Result<Option<State>> {
         let groups = self.groups();
@@ -184,11 +191,13 @@ impl Problem<'_> {
         Ok(is_finite.then_some(State { value, gradient, moments }))
     }
 
-    /// Minimises the second-order model with its kinks, one variable at a time, no variable moving by more than
-    /// [`longest_step`]; and by how much that lowers the model without its second order.
+    /// Minimises the second-order model with its kinks, one variable at a time.
+    ///
+    /// No variable moves by more than [`longest_step`]. Also returns by how much the step lowers the model without
+    /// its second order.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Errors of the engine.
     fn step(&self, engine: &Engine, point: &[f64], state: &State) -> Result<(Vec<f64>, f64)> {
         let groups = self.groups();
         let covariance = self.counts.covariance(&self.log_weights(point), &state.moments)?;
@@ -242,7 +251,7 @@ struct Grams<'a, G> {
 }
 
 impl<G: Summand> Grams<'_, G> {
-    /// L with LLᵀ = I + Σ y_l G_l, and ln of its determinant squared.
+    /// L with LLᵀ = I + Σ y_l G_l, and ln of the squared determinant of L.
     fn factor(&self, log_weights: &[f64]) -> Option<(Mat<f64>, f64)> {
         let dims = self.grams[0].dims();
         let identity = Mat::<f64>::identity(dims, dims);
@@ -259,8 +268,10 @@ impl<G: Summand> Weighable for Grams<'_, G> {
         self.grams.iter().map(|gram| gram.trace().ln()).collect()
     }
 
-    /// With N_l = L⁻¹ y_l G_l L⁻ᵀ, LLᵀ = I + Σ y_l G_l: expected counts are tr N_l, their derivatives
-    /// δ_ab tr N_a − ⟨N_a, N_b⟩. Of many groups the traces alone are computed, as ⟨y_l G_l, L⁻ᵀ L⁻¹⟩.
+    /// The moments, with N_l = L⁻¹ y_l G_l L⁻ᵀ and LLᵀ = I + Σ y_l G_l.
+    ///
+    /// Expected counts are tr N_l; their derivatives are δ_ab tr N_a − ⟨N_a, N_b⟩. For many groups only the traces
+    /// are computed, as ⟨y_l G_l, L⁻ᵀ L⁻¹⟩.
     fn moments(&self, log_weights: &[f64]) -> Result<Option<Moments>> {
         let Some((factor, log_value)) = self.factor(log_weights) else { return Ok(None) };
         if self.grams.len() > FEW {

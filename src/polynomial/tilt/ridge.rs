@@ -14,19 +14,22 @@ use crate::{
     model::{FreeItems, FreeRidge, log_probability},
 };
 
-/// ln of the weights of the groups at which the expected counts of a ridge law without its quota are those of the quota,
-/// or as near as ranges need.
+/// ln of the group weights at which the expected counts of a ridge law without its quota match the quota.
+///
+/// For ranges, the expected counts are as near as the ranges need.
 ///
 /// # Cost
-/// Up to three passes over the rows of items that differ in quality, about 3mn² operations, for each of 3 to 10 steps.
+/// Each of 3 to 10 steps takes up to three passes over the rows of items that differ in quality, about 3mn²
+/// operations.
 pub(crate) fn ridge_tilt(engine: &Engine, free: &FreeRidge) -> Result<Vec<f64>> {
     let counts = RidgeCounts::new(in_double(engine), free)?;
     let tilt = tilt_of_ranges(engine, &counts, &counts.log_traces, &free.counts)?;
     Ok(tilt.log_weights.iter().zip(&counts.log_traces).map(|(w, log)| w - log).collect())
 }
 
-/// Expected counts if every item is e^t times as likely, with part weights in units in which small counts are their
-/// weights.
+/// Expected counts if every item is e^t times as likely.
+///
+/// Part weights are in units in which small counts equal their weights.
 struct RidgeCounts<'r> {
     engine: &'r Engine,
     free: &'r FreeRidge,
@@ -34,7 +37,7 @@ struct RidgeCounts<'r> {
     log_traces: Vec<f64>,
     /// I + Σ a_i a_iᵀ/δ over certain items.
     base: Mat<f64>,
-    /// Σ a_i a_iᵀ of every group, where all items have the same quality.
+    /// Σ a_i a_iᵀ of every group, if all items have the same quality.
     even: Option<Vec<Mat<f64>>>,
 }
 

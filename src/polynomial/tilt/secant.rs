@@ -1,20 +1,22 @@
-//! Second derivatives that follow from first ones.
+//! Second derivatives from changes of first ones.
 
 use faer::Mat;
 
 use crate::linalg::kernels::dot;
 
-/// Numbers of Gram matrices that a cache may hold: 32 MiB.
+/// The most entries of Gram matrices that a cache may hold: 32 MiB.
 const CACHED: usize = 1 << 22;
 /// With fewer groups, one eigen-decomposition takes longer than their products.
 const GROUPS: usize = 16;
 
-/// Whether the Gram matrices of so many groups should be read as seldom as possible.
+/// Whether the Gram matrices of this many groups should be read as rarely as possible.
 pub(crate) fn are_many(groups: usize, dims: usize) -> bool {
     groups >= GROUPS && groups * dims * dims > CACHED
 }
 
-/// How far off the expected counts may be in all: of many groups, as far per group as with 16.
+/// The accepted error of all expected counts together.
+///
+/// For many groups it is as large per group as for 16 groups.
 pub(super) fn tolerance(groups: usize, dims: usize, of_few: f64) -> f64 {
     if are_many(groups, dims) { of_few * (groups as f64 / GROUPS as f64) } else { of_few }
 }
@@ -43,13 +45,13 @@ impl Secant {
         &self.matrix
     }
 
-    /// So that the gradient changes by `change` along `step`.
+    /// Changes the matrix so that the gradient changes by `change` along `step`.
     fn update(&mut self, step: &[f64], change: &[f64]) {
         let size = step.len();
         let image: Vec<f64> =
             (0..size).map(|a| (0..size).map(|b| self.matrix[(a, b)] * step[b]).sum()).collect();
         let (curved, along) = (dot(step, change), dot(step, &image));
-        // Rounding alone may turn the gradient back.
+        // Rounding alone may reverse the change of the gradient.
         if curved > f64::EPSILON * along && along > 0.0 {
             for b in 0..size {
                 for a in 0..size {
@@ -64,7 +66,7 @@ impl Secant {
 mod tests {
     use super::*;
 
-    /// Steps along the axes teach all of a quadratic form.
+    /// Steps along the axes determine a quadratic form completely.
     #[test]
     fn changes_of_the_gradient_are_learnt() {
         let form = [[3.0, 1.0, 0.5], [1.0, 2.0, -0.3], [0.5, -0.3, 1.5]];

@@ -10,15 +10,18 @@ const MAX_STEPS: usize = 100;
 /// Weights beyond e^±600 are clamped; every tilt is exact.
 const FARTHEST: f64 = 600.0;
 
-/// Minimises the convex
+/// Finds the tilt for weights of counts.
+///
+/// It minimises the convex
 ///
 /// ```text
 /// F(t) = ln det(I + Σ e^(t_l + o_l) G_l) + Σ_l ln Σ_c w_l(c) e^(−c t_l)
 /// ```
 ///
-/// and returns ln of the weights of the given Gram matrices, t_l + o_l, with the `offsets` o_l of rows that are scaled.
-/// There the expected counts of the DPP are those of counts c with probability ∝ w_l(c) e^(−c t_l), so that proposals are
-/// likely where their acceptance is. Stopping early costs acceptance only.
+/// and returns ln of the weights of the given Gram matrices, t_l + o_l, with the `offsets` o_l of scaled rows.
+///
+/// At this tilt, the expected counts of the DPP match the means of counts c with probability ∝ w_l(c) e^(−c t_l), so
+/// likely proposals are also likely to be accepted. Stopping early costs only acceptance.
 pub(crate) fn weighted_tilt<G: Summand>(
     engine: &Engine,
     grams: &[G],
@@ -65,13 +68,13 @@ impl<G: Summand> Problem<'_, G> {
         Tilt { log_weights: self.log_weights(t), imbalance: 0.0 }
     }
 
-    /// The minimiser for independent parts whose eigenvalues are all alike.
+    /// The minimiser for independent parts whose eigenvalues are all equal.
     fn start(&self) -> Vec<f64> {
         let of = |(group, gram): (usize, &G)| {
             let (dims, trace) = (gram.dims() as f64, gram.trace());
             let count = |t: f64| {
                 let value = (t + self.offsets[group]).exp() * trace / dims;
-                // ∞ / ∞ is a count of every dimension.
+                // ∞ / ∞ stands for a count of every dimension.
                 if value.is_finite() { dims * value / (1.0 + value) } else { dims }
             };
             let (mut below, mut above) = (-FARTHEST, FARTHEST);
@@ -88,8 +91,9 @@ impl<G: Summand> Problem<'_, G> {
         self.grams.iter().enumerate().map(of).collect()
     }
 
-    /// With N_l = L⁻¹ y_l G_l L⁻ᵀ, LLᵀ = I + Σ y_l G_l: expected counts are tr N_l, their derivatives
-    /// δ_ab tr N_a − ⟨N_a, N_b⟩.
+    /// F and its derivatives, with N_l = L⁻¹ y_l G_l L⁻ᵀ and LLᵀ = I + Σ y_l G_l.
+    ///
+    /// Expected counts are tr N_l; their derivatives are δ_ab tr N_a − ⟨N_a, N_b⟩.
     fn at(&self, t: &[f64]) -> Option<State> {
         let log_weights = self.log_weights(t);
         let (groups, dims) = (self.grams.len(), self.grams[0].dims());

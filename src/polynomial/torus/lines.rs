@@ -5,10 +5,12 @@
 //! φ(w) = det B · det(I + (w − w₀) M),   P(w)⁻¹ = (I + (w − w₀) M)⁻¹ B⁻¹
 //! ```
 //!
-//! One Hessenberg form of M serves all nodes of a line: a determinant takes O(r²) operations instead of O(r³), an inverse a sixth of
-//! those by LU, and all parts share one sum of inverses. w₀ is the phase at which the mean of the phases w ζ_l, weighted by tr N_l, is
-//! positive: there |φ| is about the largest, and B is as far from singular as any P of the line. One other node of every line is
-//! computed by LU: the difference is an error of the line, and if it is too large, LU computes all nodes.
+//! One Hessenberg form of M serves all nodes of a line. A determinant takes O(r²) operations instead of O(r³), an
+//! inverse a sixth of the operations of LU, and all parts share one sum of inverses.
+//!
+//! w₀ is the phase at which the mean of the phases w ζ_l, weighted by tr N_l, is positive. There |φ| is about the
+//! largest, and B is as far from singular as any P of the line. LU also computes one other node of every line. The
+//! difference is an error of the line; if it is too large, LU computes all nodes.
 
 use std::collections::HashMap;
 
@@ -24,9 +26,11 @@ use crate::{
     watch::Step,
 };
 
-/// Differences from LU that are accepted, in units of the rounding error that is expected of LU.
+/// Accepted differences from LU, in units of the expected rounding error of LU.
 const ACCEPTED: f64 = 4.0;
-/// Nodes of a line that one thread takes together: a fixed number, so that sums are the same for any number of threads.
+/// Nodes of a line that one thread takes together.
+///
+/// The number is fixed, so sums are the same for any number of threads.
 const PIECE: usize = 8;
 
 /// A node of a line.
@@ -34,25 +38,25 @@ struct Place {
     node: usize,
     /// The phase of the total.
     w: c64,
-    /// Whether the line is that of its conjugate.
+    /// Whether the conjugate of the node is on the line, instead of the node.
     is_conjugate: bool,
 }
 
-/// Nodes with the same phases ζ besides that of the total.
+/// Nodes with the same phases ζ, which differ only in the phase of the total.
 struct Line {
     zeta: Vec<c64>,
     places: Vec<Place>,
 }
 
-/// What lines give.
+/// The results along lines.
 pub(super) struct AlongLines {
-    /// φ at every node, and what it may be off besides the rounding of LU.
+    /// φ at every node, with its error beyond the rounding of LU.
     pub(super) values: Vec<Estimate<c64>>,
     /// Re Σ over nodes of x(θ) e^{iθ_l} φ(θ) P(θ)⁻¹ for every part l, if inverses were requested.
     pub(super) forms: Vec<Mat<f64>>,
 }
 
-/// φ at every node, and forms by these extractors x, or `None` where they are better computed node by node.
+/// φ at every node, and forms with these extractors x; `None` if they are better computed node by node.
 pub(super) fn along_lines(
     torus: &Torus,
     engine: &Engine,
@@ -110,7 +114,7 @@ pub(super) fn along_lines(
                 sums.for_each(|(sum, zeta)| add_real_part(sum, *zeta, &form));
             }
         }
-        // A NaN is no small difference.
+        // A NaN does not count as a small difference.
         let is_hopeless = difference > ACCEPTED * rounding(rank, Precision::F64, most);
         if is_hopeless || difference.is_nan() {
             return Ok(None);
@@ -120,7 +124,9 @@ pub(super) fn along_lines(
     Ok((difference <= ACCEPTED * rounding(rank, Precision::F64, mass)).then_some(found))
 }
 
-/// The lines of a torus. Conjugates of a line are on it.
+/// The lines of a torus.
+///
+/// A line and its conjugate are one.
 fn lines(torus: &Torus, reference: usize) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
@@ -147,7 +153,7 @@ fn lines(torus: &Torus, reference: usize) -> Vec<Line> {
     lines
 }
 
-/// What a value of a line is off from that by LU: of a large one, far from where the line is expanded.
+/// The difference between LU and one value of a line: a large one, far from where the line is expanded.
 fn check(
     torus: &Torus,
     function: &GeneratingFunction,
@@ -162,14 +168,14 @@ fn check(
     Ok((points[0].determinant.value() - values[place.node].value).norm())
 }
 
-/// A line around a phase of its total.
+/// A line, expanded around a phase of its total.
 struct Expanded {
     /// w₀.
     w: c64,
-    /// Of B.
+    /// The factors of B, and its determinant.
     lu: Lu,
     determinant: Determinant,
-    /// H, and with inverses Q, where M = Q H Q*.
+    /// H and, if inverses are requested, Q, where M = Q H Q*.
     form: Hessenberg,
     basis: Mat<c64>,
 }
@@ -195,7 +201,9 @@ impl Expanded {
         Self { w, determinant: lu.determinant(), lu, form, basis }
     }
 
-    /// φ at some nodes, and on request Σ x w φ (I + (w − w₀) H)⁻¹, conjugate where a node is that of its conjugate's line.
+    /// φ at some nodes and, if inverses are requested, Σ x w φ (I + (w − w₀) H)⁻¹.
+    ///
+    /// For nodes whose conjugate is on the line, φ and x are conjugated.
     fn at(&self, places: &[Place], extractors: &[c64], request: GridRequest) -> (Vec<c64>, Option<Mat<c64>>) {
         let own = |place: &Place, x: c64| if place.is_conjugate { x.conj() } else { x };
         let mut sum = (request == GridRequest::Inverses)
@@ -234,8 +242,9 @@ mod tests {
         polynomial::torus::{RangeSum, TorusPlan},
     };
 
-    /// Of so many parts of this size, with a quota for each; standard deviations of dimensions are 1, q, q², …, but for three
-    /// heavy ones.
+    /// A case of this many parts of this size, with the same quota for each.
+    ///
+    /// Standard deviations of dimensions are 1, q, q² and so on, except for three heavy ones.
     fn case(
         [parts, size, quota]: [usize; 3],
         [q, heavy]: [f64; 2],
@@ -261,7 +270,8 @@ mod tests {
         along_lines(torus, Engine::host(), function, extractors, GridRequest::Inverses).unwrap()
     }
 
-    /// Sizes of the paper's configurations and larger ones, one part, spectra over many powers of ten, and quotas near the rank.
+    /// Sizes of the paper's configurations and larger ones, one part, spectra over many powers of ten, and quotas
+    /// near the rank.
     #[test]
     fn lines_have_the_values_of_their_nodes() {
         let flat = [[1, 40, 5], [2, 24, 5], [2, 24, 10], [3, 16, 5], [2, 64, 12], [2, 64, 60], [2, 20, 15]];
@@ -317,8 +327,8 @@ mod tests {
         }
     }
 
-    /// At w = −1, a node for some of these sizes, every pivot of P is zero: all items of two parts of orthonormal rows are in half
-    /// of the sets.
+    /// At w = −1, a node for some of these sizes, every pivot of P is zero: every item of two parts of orthonormal
+    /// rows is in half of the sets.
     #[test]
     fn nodes_may_be_singular() {
         for half in 8..=14 {

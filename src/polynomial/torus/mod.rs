@@ -21,32 +21,31 @@ use crate::{
     engine::{Determinant, Engine, FormGrid, GridForms, GridRequest, PhaseGrid, Precision},
 };
 
-/// Nodes on the torus; one of each conjugate pair stands for both.
+/// Nodes on the torus; one node of each conjugate pair stands for both.
 ///
 /// ```text
 /// [z^κ] φ = mean over nodes of φ(e^{iθ}) e^{−iκ·θ}  −  Σ of the coefficients that alias
 /// ```
 ///
-/// The paper's Vandermonde system with nodes on circles: a scaled Fourier matrix, condition number 1.
+/// This is the paper's Vandermonde system with nodes on circles: a scaled Fourier matrix, with condition number 1.
 ///
-/// A reference part carries the phase ψ of the total, θ_ref = ψ and θ_l = ψ + 2πj_l/N_l for the others. Aliases then
-/// have
-/// |S| = k + sN or differ in some count by a multiple of N_l. Counts of sum k that are all at least κ_l are κ, so
-/// N_l = κ_l + 1 nodes separate them exactly (the reference part has the smallest quota): far fewer than a product of
-/// independent nodes.
+/// A reference part carries the phase ψ of the total: θ_ref = ψ, and θ_l = ψ + 2πj_l/N_l for the others. Aliases then
+/// have |S| = k + sN, or differ in some count by a multiple of N_l. Counts with sum k that are all at least κ_l equal
+/// κ, so N_l = κ_l + 1 nodes separate them exactly (the reference part has the smallest quota). That is far fewer
+/// than a product of independent nodes.
 ///
-/// Every node may lie half a step further, so that z_l = −1 is not among them.
+/// Every node may be shifted by half a step, so that z_l = −1 is not among them.
 #[derive(Clone, Debug)]
 pub(crate) struct Torus {
     /// N_l.
     sizes: Vec<usize>,
-    /// The part whose phase is that of the total; `None` if every part has its own phase.
+    /// The part that has the phase of the total; `None` if every part has its own phase.
     reference: Option<usize>,
-    /// 1 for a part whose nodes lie half a step further, otherwise 0.
+    /// 1 for a part whose nodes are shifted by half a step, otherwise 0.
     halves: Vec<usize>,
     /// j_l of every node kept, node after node.
     digits: Vec<usize>,
-    /// 1 or 2 over the number of nodes.
+    /// 1 or 2, divided by the number of nodes.
     weights: Vec<f64>,
     /// e^{πij/N_l}.
     roots: Vec<Vec<c64>>,
@@ -84,7 +83,7 @@ impl Torus {
         torus
     }
 
-    /// Number of nodes kept.
+    /// The number of nodes kept.
     pub(crate) fn nodes(&self) -> usize {
         self.weights.len()
     }
@@ -139,14 +138,15 @@ impl Torus {
         digits.iter().zip(sizes).map(|(digit, (size, half))| (size - digit - half) % size).collect()
     }
 
-    /// e^{icθ}, where θ is a part's phase besides that of the total.
+    /// e^{icθ}, where θ is the phase of a part without the phase of the total.
     fn power(&self, part: usize, digit: usize, count: usize) -> c64 {
         let steps = 2 * self.sizes[part];
         self.roots[part][(2 * digit + self.halves[part]) * (count % steps) % steps]
     }
 
-    /// The phase of every part at a node, as j + s/2 steps of 2π/N: N, j and s. Steps are those of the total, where there
-    /// is one: its N is a multiple of the others.
+    /// The phase of every part at a node, as N, j and s of j + s/2 steps of 2π/N.
+    ///
+    /// If there is a total, all phases are in steps of the total's phase, since its N is a multiple of the others.
     pub(crate) fn steps(&self, node: usize) -> Vec<[usize; 3]> {
         let digits = &self.digits[node * self.sizes.len()..(node + 1) * self.sizes.len()];
         let step = |part: usize| match self.reference {
@@ -160,8 +160,9 @@ impl Torus {
         (0..digits.len()).map(step).collect()
     }
 
-    /// weight · e^{−iκ·θ} of every node: the coefficient of z^κ is the real part of their product with φ,
-    /// summed.
+    /// weight · e^{−iκ·θ} of every node.
+    ///
+    /// The coefficient of z^κ is the real part of the sum of their products with φ.
     pub(crate) fn extractors(&self, exponents: &[usize]) -> Vec<c64> {
         let total: usize = exponents.iter().sum();
         let phase = |digits: &[usize]| -> c64 {
@@ -186,7 +187,7 @@ impl Torus {
         self.extracted(values, &self.extractors(exponents), rank, precision)
     }
 
-    /// Σ of φ at the nodes times these extractors, real part.
+    /// The real part of Σ x φ over the nodes, for these extractors x.
     pub(crate) fn extracted(
         &self,
         values: &[c64],
@@ -199,7 +200,9 @@ impl Torus {
         Estimate { value, error: self.aliasing + rounding(rank, precision, mass) }
     }
 
-    /// Σ of φ at the nodes times these extractors, real part: on the CPU along lines, where they are long.
+    /// The real part of Σ x φ over the nodes, for these extractors x.
+    ///
+    /// On the CPU, it is computed along lines if they are long.
     pub(crate) fn sum(
         &self,
         engine: &Engine,
@@ -227,7 +230,7 @@ impl Torus {
         Ok(points.iter().map(|point| point.determinant.value()).collect())
     }
 
-    /// The [`sum`](Torus::sum), and for every part l the matrix of the contribution of its items to it:
+    /// The [`sum`](Torus::sum), and for every part l the matrix of its items' contribution to the sum:
     ///
     /// ```text
     /// W_l = Re Σ over nodes of x(θ) e^{iθ_l} φ(θ) P(θ)⁻¹
@@ -236,8 +239,8 @@ impl Torus {
     /// For the coefficient of z^κ that is the mean of φ(θ) P(θ)⁻¹ e^{−i(κ−e_l)·θ}.
     ///
     /// # Cost
-    /// 8r³ per node, 2r² more for every part; along lines about a third of it. 16 bytes per node and part, and the inverses of a few
-    /// hundred nodes, which a device keeps.
+    /// 8r³ per node, and 2r² more per part; along lines, about a third of it. 16 bytes per node and part, and the
+    /// inverses of a few hundred nodes, which a device keeps.
     pub(crate) fn sum_and_forms(
         &self,
         engine: &Engine,
@@ -251,7 +254,7 @@ impl Torus {
         }
         let GridForms { determinants, forms } = self.forms_by_nodes(engine, function, extractors)?;
         let values: Vec<c64> = determinants.into_iter().map(Determinant::value).collect();
-        // In single precision a device rounds the terms of the forms three times more.
+        // In single precision, a device rounds the terms of the forms three more times.
         let terms = rank + if precision == Precision::F32 { 2 } else { 0 };
         Ok((self.extracted(&values, extractors, terms, precision), forms))
     }
@@ -269,7 +272,7 @@ impl Torus {
     }
 }
 
-/// The rounding error of a mean of determinants of this order, whose absolute values have this mean.
+/// The rounding error of a mean of determinants of this order, given the mean `mass` of their absolute values.
 fn rounding(order: usize, precision: Precision, mass: f64) -> f64 {
     2.0 * (order as f64 + 4.0) * precision.epsilon() * mass
 }

@@ -1,15 +1,17 @@
-//! The number of nodes of a coefficient.
+//! The number of nodes for a coefficient.
 
 use super::super::{generating_function::GeneratingFunction, poisson_binomial::poisson_binomial};
 use crate::{Error, Result};
 
 /// Largest error from aliasing, as a fraction of a lower bound on the coefficient.
 pub(super) const ALIASING: f64 = 1e-15;
-/// The most nodes, whatever the budget.
+/// The most nodes, for any budget.
 const MOST_NODES: f64 = 1e9;
 
-/// The default node budget of inference and interpolation at ranks up to 128, conjugates counted once; it decreases
-/// with the cube of larger ranks. Takes one or a few minutes.
+/// The default node budget of inference and interpolation at ranks up to 128.
+///
+/// Conjugates are counted once. The budget decreases with the cube of larger ranks. Using all of it takes one or a
+/// few minutes.
 pub const DEFAULT_NODE_BUDGET: f64 = 1e6;
 
 /// The default budget at this rank.
@@ -17,7 +19,7 @@ pub(crate) fn default_node_budget(rank: usize) -> f64 {
     DEFAULT_NODE_BUDGET * (128.0 / rank as f64).powi(3).min(1.0)
 }
 
-/// The default budget if each node takes an eigen-decomposition, which costs about fifty determinants.
+/// The default budget if each node needs an eigen-decomposition, which costs about fifty determinants.
 pub(crate) fn eigen_node_budget(rank: usize) -> f64 {
     default_node_budget(rank) / 50.0
 }
@@ -31,20 +33,20 @@ pub(crate) struct TorusPlan {
     pub(super) start: Start,
 }
 
-/// Where the first node of a part with several nodes is.
+/// The place of the first node of a part with several nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
     /// At z = 1.
     One,
-    /// Half a step further. With an even number of nodes none is closer to −1 than that.
+    /// Half a step further. With an even number of nodes, none is closer to −1 than half a step.
     HalfStep,
 }
 
 impl TorusPlan {
-    /// The smallest numbers of nodes at which aliases of κ are a fraction 1e-15 of the coefficient.
+    /// The smallest numbers of nodes at which aliases of κ are at most a fraction 1e-15 of the coefficient.
     ///
     /// |S| and |S∩P_l| are sums of independent coin flips, so the aliases in one of them are at most
-    /// Σ_{s≠0} Pr(|S∩P_l| = κ_l + sN_l). At the tilt the coefficient is at least Π κ_l^κ_l e^−κ_l / κ_l!
+    /// Σ_{s≠0} Pr(|S∩P_l| = κ_l + sN_l). At the tilt, the coefficient is at least Π κ_l^κ_l e^−κ_l / κ_l!
     /// (Gurvits).
     pub(crate) fn for_coefficient(function: &GeneratingFunction, quota: &[usize]) -> Result<Self> {
         let smallest = (0..quota.len()).min_by_key(|&group| quota[group]).unwrap_or_default();
@@ -80,17 +82,17 @@ impl TorusPlan {
         Ok(plan)
     }
 
-    /// One node more than the largest count of every part, so that nothing aliases.
+    /// The plan with one node more than the largest count of every part, so that nothing aliases.
     pub(crate) fn complete(largest: &[usize]) -> Self {
         let sizes = largest.iter().map(|&count| count + 1).collect();
         Self { sizes, reference: None, aliasing: 0.0, start: Start::One }
     }
 
-    /// Half a step further, at an even number of nodes in every part that has several. Under a total all numbers divide
-    /// that of the total, so that all phases are steps of it; of the numbers with that property, those whose product is
-    /// smallest.
+    /// Shifts nodes by half a step, with an even number of nodes in every part that has several.
     ///
-    /// Aliases may only become less likely where the bounds on counts decrease away from their means.
+    /// Under a total, the number of nodes of every part divides the number for the total, so that all phases are
+    /// steps of the total's phase. Of such numbers, it takes those with the smallest product. Aliases only become
+    /// less likely, as long as the bounds on counts decrease away from their means.
     pub(crate) fn between(mut self) -> Self {
         self.start = Start::HalfStep;
         let Some(reference) = self.reference else {
@@ -111,7 +113,7 @@ impl TorusPlan {
         self
     }
 
-    /// 1 for every part whose nodes lie half a step further.
+    /// 1 for every part whose nodes are shifted by half a step, otherwise 0.
     pub(super) fn halves(&self) -> Vec<usize> {
         let is_half = |(part, &size): (usize, &usize)| {
             self.start == Start::HalfStep && size > 1 && self.reference.is_none_or(|at| at == part)
@@ -127,19 +129,19 @@ impl TorusPlan {
         self
     }
 
-    /// Number of nodes, conjugates counted once.
+    /// The number of nodes, with conjugates counted once.
     pub(crate) fn nodes(&self) -> f64 {
         (self.sizes.iter().map(|&size| size as f64).product::<f64>() / 2.0).ceil()
     }
 
-    /// Refuses more nodes than the budget.
+    /// Refuses more nodes than the budget allows.
     pub(crate) fn within(self, budget: f64) -> Result<Self> {
         let (nodes, budget) = (self.nodes(), budget.min(MOST_NODES));
         if nodes <= budget { Ok(self) } else { Err(Error::NodeBudget { nodes, budget }) }
     }
 }
 
-/// Lower bound on the coefficient of z^κ if the expected counts are κ: Π κ_l^κ_l e^−κ_l / κ_l!.
+/// A lower bound on the coefficient of z^κ if the expected counts are κ: Π κ_l^κ_l e^−κ_l / κ_l!.
 ///
 /// # Source
 /// Gurvits (2008), for real stable polynomials.

@@ -32,15 +32,16 @@ pub(crate) struct RangeSum {
 #[derive(Clone, Debug)]
 struct Group {
     law: Vec<f64>,
-    /// The counts in the range without improbable ones at its ends; `None` if all counts have the same factor.
+    /// The counts in the range, without improbable ones at its ends; `None` if all counts have the same factor.
     span: Option<(usize, usize)>,
     /// The probability of the omitted counts.
     dropped: f64,
 }
 
 impl RangeSum {
-    /// The smallest numbers of nodes at which aliases are a fraction 1e-15 of the contribution of some allowed counts
-    /// near the expected ones.
+    /// Plans the smallest numbers of nodes at which aliases are negligible.
+    ///
+    /// They are at most a fraction 1e-15 of the contribution of some allowed counts near the expected ones.
     pub(crate) fn new(laws: CountLaws, ranges: Counts, correction: Correction) -> Self {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
         let near = |(group, mean): (usize, &f64)| {
@@ -58,12 +59,12 @@ impl RangeSum {
         sum
     }
 
-    /// The same sum at nodes that lie between those of the torus.
+    /// The same sum, at nodes between the nodes of the torus.
     pub(crate) fn between(self) -> Self {
         Self { plan: self.plan.between(), ..self }
     }
 
-    /// The nodes; refuses more than the budget.
+    /// The nodes; refuses more than the budget allows.
     pub(crate) fn torus(&self, budget: f64) -> Result<Torus> {
         Ok(Torus::new(self.plan.clone().within(budget)?))
     }
@@ -78,13 +79,15 @@ impl RangeSum {
         nodes.map(extractor).collect()
     }
 
-    /// ln of what the sum is to be multiplied by.
+    /// ln of the factor by which the sum must be multiplied.
     pub(crate) fn log_unit(&self) -> f64 {
         -self.correction.least
     }
 
-    /// If the total is fixed, its phase is common to all groups and the count of one group follows from the others: an
-    /// open group if there is one, otherwise the group whose phase would cost most.
+    /// The plan for a fixed total.
+    ///
+    /// The phase of the total is common to all groups, and the count of one group follows from the others. This is an
+    /// open group if possible, otherwise the group whose phase would cost most.
     fn plan_of_total(&self, law: &[f64], total: usize, tolerance: f64) -> TorusPlan {
         let others = |size: usize| -> f64 {
             let alias = |c: &usize| *c != total && c.abs_diff(total).is_multiple_of(size);
@@ -101,7 +104,7 @@ impl RangeSum {
             if best.as_ref().is_none_or(|best| plan.nodes() < best.nodes()) {
                 best = Some(plan);
             }
-            // Numbers of nodes beyond f64 are so for every reference.
+            // If the number of nodes exceeds f64, it does so for every reference.
             if best.as_ref().is_some_and(|best| best.nodes().is_infinite()) {
                 break;
             }
@@ -109,7 +112,7 @@ impl RangeSum {
         best.unwrap_or_else(|| TorusPlan::complete(&[]))
     }
 
-    /// One node for the reference group, as a placeholder.
+    /// The plan with this reference group, which has one node as a placeholder.
     fn plan_with(&self, reference: Option<usize>, tolerance: f64) -> TorusPlan {
         let high = &self.ranges.high;
         // The largest count of the reference, or of all open groups together if it is one of them.
@@ -122,7 +125,8 @@ impl RangeSum {
                 plan.sizes.push(1);
                 continue;
             };
-            // Aliases have more items of a group by the number of nodes; this many nodes would exceed the total.
+            // Aliases exceed the count of a group by the number of nodes. With this many nodes, they would exceed the
+            // total.
             let exact = most_left.map_or(usize::MAX, |most| high[at].max(most) + 1);
             let aliases = |size: usize| if size >= exact { 0.0 } else { self.aliases(at, span, size) };
             let most = group.law.len().max(span.1 + 1);
@@ -133,7 +137,7 @@ impl RangeSum {
         plan
     }
 
-    /// Upper bound on the aliases of other counts of a group onto those in the span.
+    /// An upper bound on the aliases of other counts of a group onto the counts in the span.
     fn aliases(&self, group: usize, (low, high): (usize, usize), size: usize) -> f64 {
         let onto = |other: usize| -> f64 {
             let hit = |c: &usize| *c != other && c.abs_diff(other).is_multiple_of(size);

@@ -39,10 +39,10 @@ fn planted_faults_change_the_partition_function() {
     let gap = |found: f64| (found - truth).abs();
     assert!(gap(log_z(&torus, &values, &reference)) < 1e-13);
 
-    // Phases of the opposite sign.
+    // Phases with the opposite sign.
     let conjugates: Vec<c64> = values.iter().map(c64::conj).collect();
     assert!(gap(log_z(&torus, &conjugates, &reference)) > 0.1);
-    // Every node counted once: the conjugate half is missing.
+    // Every node counted once, although the conjugate half is missing.
     let mut half = torus.clone();
     let once = half.weights.iter().copied().fold(f64::INFINITY, f64::min);
     half.weights.fill(once);
@@ -51,7 +51,7 @@ fn planted_faults_change_the_partition_function() {
     let mut off = function.clone();
     off.shares[1] = &off.shares[1] * faer::Scale(1.001);
     assert!(gap(log_z(&torus, &torus.values(Engine::host(), &off).unwrap(), &reference)) > 1e-5);
-    // Too few nodes: aliases are within the bound.
+    // Too few nodes: aliases stay within the bound.
     let sizes = torus.sizes.iter().map(|size| size - 1).collect();
     let few = Torus::new(TorusPlan { sizes, reference: torus.reference, ..TorusPlan::complete(&[]) });
     let found =

@@ -1,4 +1,4 @@
-//! The draws of a block so far.
+//! The draws of a block made so far.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -8,24 +8,24 @@ use crate::{
     engine::proposals::{Stream, Wave},
 };
 
-/// Proposals without an accepted one after which a draw is given up, in units of the promised average: that many fail once
-/// in e⁶⁴ draws.
+/// Proposals since the last accepted one after which a draw is given up, in units of the promised average. All of
+/// them fail once in e⁶⁴ draws.
 const PATIENCE: f64 = 64.0;
-/// How many more proposals than expected there is room for.
+/// Room for this many more listed proposals than expected.
 const ROOM: f64 = 64.0;
-/// By how much the acceptance may be above its bound.
+/// The largest factor by which the acceptance is taken to exceed its bound.
 const LOOSE: f64 = 4.0;
 
-/// A block of draws, made from its first proposal on.
+/// A block of draws, made in order from its first proposal.
 #[derive(Debug)]
 pub(super) struct Block {
     stream: Stream,
     made: u64,
     /// Proposals since the last accepted one.
     rejected: u64,
-    /// Draws that were taken.
+    /// The number of draws already taken.
     taken: usize,
-    /// The items of others, and proposals made for them.
+    /// The draws not yet taken: their items, and the number of proposals made for each.
     drawn: Vec<(Vec<u32>, u64)>,
 }
 
@@ -34,7 +34,7 @@ impl Block {
         Self { stream, made: 0, rejected: 0, taken: 0, drawn: Vec::new() }
     }
 
-    /// Whether it has the draws of a stream from a number on.
+    /// Whether this block is of this stream and still has its draws from number `first` on.
     pub(super) fn has(&self, stream: Stream, first: usize) -> bool {
         self.stream == stream && self.taken <= first
     }
@@ -43,7 +43,7 @@ impl Block {
         self.taken + self.drawn.len()
     }
 
-    /// Takes the draws with these numbers, as far as they are made, and forgets those before.
+    /// Takes the draws with these numbers, as far as they are made, and forgets all earlier ones.
     pub(super) fn take(&mut self, numbers: Range<usize>) -> Vec<(Vec<u32>, u64)> {
         let end = numbers.end.min(self.len()) - self.taken;
         let later = self.drawn.split_off(end);
@@ -53,7 +53,8 @@ impl Block {
         taken
     }
 
-    /// The next wave towards so many draws, of a size within these. Its size does not affect which draws are made.
+    /// The next wave on the way to `draws` draws, of a size within `sizes`. The size does not affect which draws are
+    /// made.
     pub(super) fn wave(
         &self,
         draws: usize,
@@ -81,7 +82,7 @@ impl Block {
         wave
     }
 
-    /// Adds the next proposals, of which these were accepted.
+    /// Adds the next `made` proposals, and the accepted ones among them.
     pub(super) fn add(&mut self, made: u32, accepted: Vec<(u32, Vec<u32>)>) {
         let mut from = self.made - self.rejected;
         for (number, items) in accepted {
@@ -93,7 +94,7 @@ impl Block {
         self.rejected = self.made - from;
     }
 
-    /// Gives up a draw that takes far longer than the acceptance explains.
+    /// Fails if the current draw takes far longer than the acceptance explains.
     pub(super) fn check(&self, acceptance_bound: f64) -> Result<()> {
         let expected = acceptance_bound.recip();
         if self.rejected as f64 <= PATIENCE * expected && self.made < u64::from(u32::MAX) {

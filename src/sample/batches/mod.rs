@@ -1,9 +1,9 @@
-//! Draws in batches: proposals whose random numbers are functions of their numbers, made by a device or by the host.
+//! Draws in batches: a device or the host makes proposals whose random numbers depend only on the proposal's number.
 //!
-//! Proposals are those of a projection DPP, of independent items, or sequential draws. Draw number j of a block is its j-th accepted proposal. What
-//! a device cannot tell is replayed on the host in f64, so given the sampler's set-up, draws are those of the host, whatever
-//! the device computes of the proposals. The host makes the first ones by itself until they cost as much as the device's
-//! tables.
+//! Proposals come from a projection DPP, from independent items, or from sequential draws. Draw j of a block is its
+//! j-th accepted proposal. The host replays in f64 all proposals that a device leaves undecided. Given the sampler's
+//! set-up, the draws therefore do not depend on the device's results for the proposals. The host makes the first
+//! proposals alone, until they cost as much as the device's tables.
 
 mod block;
 mod proposals;
@@ -36,31 +36,31 @@ use crate::{
     watch::{Ended, Watch},
 };
 
-/// Draws of a block.
+/// Draws per block.
 const DRAWS: u64 = 1 << 14;
-/// Blocks that are drawn at a time: the host makes subsets of one while the device makes proposals of another.
+/// Blocks drawn at a time: the host makes subsets of one while the device makes proposals of another.
 const AT_ONCE: u64 = 4;
-/// The least acceptance for which they are: a block of fewer keeps a device busy, and takes so long that a deadline should not
-/// find several of them unfinished.
+/// The lowest acceptance for which several blocks are drawn at a time. Below it, one block keeps a device busy and
+/// takes so long that a deadline should not leave several unfinished.
 const QUICK: f64 = 0.02;
-/// The least acceptance for which the proposals of a block are counted in 32 bits.
+/// The lowest acceptance for which the proposals of a block can be counted in 32 bits.
 const LEAST: f64 = 1e-4;
-/// Proposals that the host makes at a time, at most, and their multiply-adds for each thread: some tenths of a second.
+/// The most proposals that the host makes at a time, and their multiply-adds per thread: a few tenths of a second.
 const HOST_WAVE: f64 = 4096.0;
 const HOST_OPERATIONS: f64 = 2e8;
-/// The fewest proposals of a wave on a device.
+/// The fewest proposals in a wave on a device.
 const DEVICE_WAVE: u32 = 64;
 
-/// The device of a law, and what is known of its proposals.
+/// The device of a law, and statistics of its proposals.
 pub(super) struct Batches {
     device: Arc<dyn ProposalDevice>,
-    /// Whether somebody prepares, or has prepared, the tables.
+    /// Whether a thread prepares, or has prepared, the tables.
     is_claimed: AtomicBool,
     /// The tables on the device; `None` if it failed.
     prepared: OnceLock<Option<Box<dyn Proposer>>>,
     has_failed: AtomicBool,
     tally: Mutex<Tally>,
-    /// The last block, for the next instalment.
+    /// The last block, kept for the next instalment.
     last: Mutex<Option<Block>>,
 }
 
@@ -72,25 +72,25 @@ type Taken = Vec<(Subset, u64)>;
 struct Tally {
     made: u64,
     accepted: u64,
-    /// Made by the host: the first, those that the device left undecided, and all after it failed.
+    /// Proposals made by the host: the first ones, those that the device left undecided, and all after it failed.
     replayed: u64,
 }
 
-/// What became of a wave up to the first proposal that is ended.
+/// The outcome of a wave, up to the first proposal that the watch ends.
 #[derive(Debug)]
 struct Made {
     count: u32,
-    /// Accepted proposals, ascending, with the items in the order of picks.
+    /// The accepted proposals in ascending order, with their items in the order of picks.
     accepted: Vec<(u32, Vec<u32>)>,
     replayed: u64,
     outcome: Result<()>,
 }
 
 impl Tally {
-    /// Accepted proposals from which their share is known.
+    /// Accepted proposals needed to estimate their share.
     const KNOWN: u64 = 64;
 
-    /// The share of proposals that is accepted, if it is known.
+    /// The share of proposals accepted, once there are enough to estimate it.
     fn acceptance(&self) -> Option<f64> {
         (self.accepted >= Self::KNOWN).then(|| self.accepted as f64 / self.made as f64)
     }
@@ -116,18 +116,18 @@ pub(super) struct Batched<'l> {
     pub(super) acceptance_bound: f64,
 }
 
-/// By how much a trial among so many items is wrong because its number has 53 digits, and the word that picks the item 64.
+/// The error of a trial among `items` items, because its number has 53 bits and the word that picks the item has 64.
 pub(super) fn trial_error(items: usize) -> f64 {
     0.5 * f64::EPSILON + (items as f64 + 1.0) * 0.5_f64.powi(64)
 }
 
-/// Whether proposals are made in batches if this share of them is accepted.
+/// Whether proposals are made in batches at this acceptance.
 pub(super) fn may_take(acceptance: f64) -> bool {
     acceptance >= LEAST
 }
 
 impl Batches {
-    /// The device of an engine, if it has one that takes these proposals.
+    /// The device of an engine, if it has one that accepts these proposals.
     pub(super) fn on(engine: &Engine, proposals: &dyn Proposals, acceptance: f64) -> Option<Self> {
         let device = engine.proposal_device()?;
         (may_take(acceptance) && proposals.fit(&*device)).then(|| Self::on_device(device))
@@ -144,12 +144,13 @@ impl Batches {
         }
     }
 
-    /// The tables on the device, unless it has failed or does not pay for this wave: draws go on without it.
+    /// The tables on the device; `None` if it has failed or does not pay off for this wave, so that draws go on
+    /// without it.
     fn proposer(&self, proposals: &dyn Proposals, wave: &Wave) -> Option<&dyn Proposer> {
         if self.has_failed.load(Ordering::Relaxed) {
             return None;
         }
-        // Nobody waits for tables: a thread at work on them may take up another task that needs them.
+        // No thread waits for tables: a thread that makes them may take up another task that needs them.
         if self.prepared.get().is_none()
             && self.pays(proposals, wave)
             && !self.is_claimed.swap(true, Ordering::Relaxed)
@@ -160,13 +161,13 @@ impl Batches {
         self.prepared.get()?.as_deref()
     }
 
-    /// Whether the proposals so far and those of this wave cost more on the host than the tables do.
+    /// Whether the proposals so far and in this wave cost more on the host than the tables do.
     fn pays(&self, proposals: &dyn Proposals, wave: &Wave) -> bool {
         let made = self.tally().made as f64 + f64::from(wave.count);
         made * proposals.operations() > proposals.operations_of_tables()
     }
 
-    /// Proposals so far, and those of them that the host made.
+    /// The number of proposals so far, and how many of them the host made.
     pub(super) fn counts(&self) -> [u64; 2] {
         let tally = self.tally();
         [tally.made, tally.replayed]
@@ -178,7 +179,7 @@ impl Batches {
 }
 
 impl Batched<'_> {
-    /// Total variation error of draws because of the digits of random numbers.
+    /// Total variation error of draws because random numbers have finitely many bits.
     pub(super) fn error(&self) -> f64 {
         self.proposals.error() / self.acceptance_bound
     }
@@ -188,7 +189,7 @@ impl Batched<'_> {
         self.batches.tally().acceptance().unwrap_or(self.acceptance_bound) >= QUICK
     }
 
-    /// The most proposals of a wave of the host.
+    /// The most proposals in a wave on the host.
     fn host_wave(&self) -> u32 {
         let threads = threads() as f64;
         let most = HOST_OPERATIONS * threads / self.proposals.operations();
@@ -197,7 +198,7 @@ impl Batched<'_> {
         most
     }
 
-    /// What became of the next wave of proposals on the device; `None` if there is none any more.
+    /// The outcome of the next wave of proposals on the device; `None` if the device is not used or fails.
     fn on_device(&self, wave: impl Fn(RangeInclusive<u32>) -> Wave) -> Option<(Wave, Found)> {
         let proposer = self.batches.proposer(&*self.proposals, &wave(1..=u32::MAX))?;
         let wave = wave(DEVICE_WAVE..=proposer.most().max(DEVICE_WAVE));
@@ -208,14 +209,14 @@ impl Batched<'_> {
         Some((wave, found.ok()?))
     }
 
-    /// The same on the host.
+    /// A wave on the host, which leaves all proposals undecided.
     fn on_host(wave: Wave) -> (Wave, Found) {
         let undecided = |number| Proposal { number, verdict: Verdict::Undecided };
         let proposals = (wave.first..wave.first + wave.count).map(undecided).collect();
         (wave, Found { proposals })
     }
 
-    /// The next wave of proposals, as far as the watch lets it.
+    /// Makes the next wave of proposals, as far as the watch allows.
     fn made(&self, wave: impl Fn(RangeInclusive<u32>) -> Wave, watch: &Watch) -> Made {
         let on_host = || Self::on_host(wave(1..=self.host_wave()));
         let (wave, found) = self.on_device(&wave).unwrap_or_else(on_host);
@@ -254,7 +255,8 @@ impl Batched<'_> {
         made
     }
 
-    /// Makes some draws of a block, and calls `told` with every further number of them; why it ended early, if it did.
+    /// Extends a block to `draws` draws, and calls `told` with their number after each wave. Returns why it ended
+    /// early, if it did.
     fn extend(
         &self,
         block: &mut Block,
@@ -283,7 +285,7 @@ impl Batched<'_> {
 }
 
 impl Sampler {
-    /// The draws with these numbers up to the first one that is ended, in batches.
+    /// The draws with these numbers, in batches, up to the first one that the watch ends.
     pub(super) fn collect_batches(
         &self,
         law: &Batched<'_>,
@@ -320,7 +322,7 @@ impl Sampler {
         Ok(samples)
     }
 
-    /// The draws with these numbers of a block, with their numbers of proposals, and why they ended early.
+    /// The draws of a block with these numbers, each with its number of proposals, and why they ended early.
     fn draws_of_block(
         &self,
         law: &Batched<'_>,
@@ -344,7 +346,7 @@ impl Sampler {
             (Subset::from_distinct(items), proposals)
         };
         let subsets = map_ordered_mut(block.take(draws.clone()), subset);
-        // A whole block has no next instalment.
+        // A complete block has no next instalment.
         if ended.is_some() || (draws.end as u64) < DRAWS {
             *last() = Some(block);
         }

@@ -1,4 +1,4 @@
-//! What batches are made of.
+//! The proposals that batches consist of.
 
 use std::fmt;
 
@@ -8,29 +8,29 @@ use crate::{
     watch::Watch,
 };
 
-/// Proposals whose random numbers are functions of their numbers, which a device makes and the host can replay.
+/// Proposals whose random numbers depend only on their numbers: a device makes them, and the host can replay them.
 pub(in crate::sample) trait Proposals: fmt::Debug + Send + Sync {
-    /// Whether a device takes them.
+    /// Whether a device accepts them.
     fn fit(&self, device: &dyn ProposalDevice) -> bool;
 
-    /// Brings their tables to it.
+    /// Uploads their tables to a device.
     fn prepare(&self, device: &dyn ProposalDevice) -> Result<Box<dyn Proposer>>;
 
-    /// The items of a proposal, by the host in f64; `None` if it is rejected.
+    /// Replays a proposal on the host in f64; `None` if it is rejected.
     ///
     /// # Errors
     /// [`Error::Ended`](crate::Error::Ended) if the watch ends it.
     fn replayed(&self, stream: Stream, number: u32, watch: &Watch) -> Result<Option<Vec<u32>>>;
 
-    /// Puts items in place of the positions that a device picked.
+    /// Replaces the positions that a device picked by items.
     fn name(&self, positions: &mut [u32]);
 
-    /// Multiply-adds of a proposal on the host.
+    /// Multiply-adds per proposal on the host.
     fn operations(&self) -> f64;
 
-    /// Those of the tables of a device, with their upload.
+    /// Multiply-adds for the tables of a device, including their upload.
     fn operations_of_tables(&self) -> f64;
 
-    /// Total variation error of a proposal because random numbers have 53 digits, and those that pick items 64.
+    /// Total variation error per proposal, because random numbers have 53 bits, and the words that pick items 64.
     fn error(&self) -> f64;
 }

@@ -1,4 +1,4 @@
-//! Proposals in f64 from the random numbers of their number: what a device is to find.
+//! Proposals of a projection DPP replayed in f64: the reference for the device's results.
 
 use super::{Proposals, trial_error};
 use crate::{
@@ -12,20 +12,20 @@ use crate::{
     watch::Watch,
 };
 
-/// Trials after which rounding must have spoilt the eigenvectors, in units of the expected number.
+/// Trials after which rounding must have corrupted the eigenvectors, in units of the expected number.
 const PATIENCE: f64 = 64.0;
-/// What a trial costs besides its row, in multiply-adds: its random words, and reads from random places.
+/// The cost of a trial apart from its row, in multiply-adds: its random words, and reads from random addresses.
 const TRIAL: f64 = 50.0;
-/// What the upload of a value costs, in multiply-adds.
+/// The cost of uploading a value, in multiply-adds.
 pub(in crate::sample) const UPLOAD: f64 = 8.0;
 
-/// What proposals are made from.
+/// The data that proposals are made from.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sample) struct Replay<'l> {
     pub(in crate::sample) trials: &'l LeverageTrials,
     pub(in crate::sample) eigenvectors: &'l ConditionalBernoulli,
     pub(in crate::sample) size: usize,
-    /// The most items of every group; `None` without limits.
+    /// The most items per group; `None` without limits.
     pub(in crate::sample) most: Option<&'l [usize]>,
 }
 
@@ -50,7 +50,7 @@ impl Replay<'_> {
         self.trials.total() * harmonic + self.size as f64
     }
 
-    /// Position at which every part begins, and the most items of it.
+    /// The position at which each part begins, and the most items from it.
     fn parts(&self) -> Vec<[u32; 2]> {
         let Some(most) = self.most else { return vec![[0, u32::MAX]] };
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
@@ -59,7 +59,7 @@ impl Replay<'_> {
         parts
     }
 
-    /// ⌊2³² Pr(take j | c are wanted)⌋, c = 1 … k, for every eigenvector j.
+    /// ⌊2³² Pr(take j | c are wanted)⌋ for c = 1 … k, for every eigenvector j.
     fn thresholds(&self) -> Vec<u32> {
         #[expect(
             clippy::cast_possible_truncation,
@@ -72,7 +72,7 @@ impl Replay<'_> {
         all.map(|(j, wanted)| threshold(self.eigenvectors.probability_of_taking(j, wanted))).collect()
     }
 
-    /// The row at a position in coordinates of all eigenvectors.
+    /// The row at a position, in coordinates of all eigenvectors.
     fn unit_row(&self, position: u32, out: &mut [f64]) {
         self.trials.unit_row(position, self.eigenvectors.support(), out);
     }
@@ -172,13 +172,14 @@ impl Proposals for Replay<'_> {
         positions.iter_mut().for_each(|position| *position = self.table().item(*position));
     }
 
-    /// Of every trial the row in coordinates of the eigenvectors, and beyond the directions picked so far.
+    /// Each trial computes the row in coordinates of the eigenvectors, and its residual beyond the directions picked
+    /// so far.
     fn operations(&self) -> f64 {
         let size = self.size as f64;
         self.expected_trials() * (size * (self.trials.dims() as f64 + size) + TRIAL)
     }
 
-    /// A row of all eigenvectors for every item.
+    /// The tables hold a row in coordinates of all eigenvectors per item.
     fn operations_of_tables(&self) -> f64 {
         let ProposalShape { items, rank, .. } = self.shape();
         items as f64 * rank as f64 * (self.trials.dims() as f64 + UPLOAD)

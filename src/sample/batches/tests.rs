@@ -1,4 +1,4 @@
-//! Batches of proposals that are coins, on the host and on a device that decides none of them.
+//! Batches of coin-flip proposals, on the host and on a device that leaves all of them undecided.
 
 use std::sync::{Arc, atomic::AtomicU32};
 
@@ -10,7 +10,7 @@ use crate::{
 
 const STREAM: Stream = Stream { seed: 3, block: 5 };
 
-/// A device for waves of so many proposals at most, which it leaves to the host; `None` takes no tables.
+/// A device for waves of at most this many proposals, which it leaves to the host; `None` refuses tables.
 #[derive(Clone, Copy, Debug)]
 struct Idle(Option<u32>);
 
@@ -51,7 +51,7 @@ impl Proposer for Idle {
     }
 }
 
-/// Proposals that are accepted half of the time, each of so many multiply-adds.
+/// Proposals of `operations` multiply-adds each, with an acceptance of one half.
 #[derive(Debug)]
 struct Coins<'s> {
     device: Idle,
@@ -136,7 +136,7 @@ fn a_watch_ends_a_wave() {
             Coins { device: Idle(device), operations: 1.0, replays: &replays, stop: Some((700, &*stop)) };
         let (draws, ended) = drawn(coins, 1000, &Watch::default().stopped_by(&stop));
         assert_eq!(ended, Some(Ended::Interrupted));
-        // Those that other threads have begun are finished.
+        // Replays that other threads have begun are finished.
         let most = 700 + u32::try_from(threads()).unwrap();
         assert!(replays.load(Ordering::Relaxed) <= most, "{replays:?} replays");
         assert!(draws.len() < 1000 && all(device).starts_with(&draws), "{} draws", draws.len());

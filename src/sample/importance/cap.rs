@@ -1,4 +1,4 @@
-//! Plain draws from weighted ones.
+//! Unweighted draws from weighted ones.
 
 use std::{ops::Range, sync::Arc};
 
@@ -20,22 +20,22 @@ use crate::{
     },
 };
 
-/// Weighted draws from which the cap follows, in tasks.
+/// Weighted draws that set the cap, and the number of tasks that make them.
 pub(super) const PILOT: usize = 2048;
 const TASKS: usize = 64;
-/// The tasks that are made first, however late it is, …
+/// The tasks that are always run, even past the deadline.
 const FIRST_TASKS: usize = 4;
 pub(super) const FIRST: usize = FIRST_TASKS * PILOT / TASKS;
-/// … and the operations after which more are made only where the tail raises the cap by more than this factor, or fewer
-/// draws than this have told the mean.
+/// Draws of more operations are dear. They end once the tail raises the cap by at most the factor `RAISED`, and they
+/// are worth at least `ALIVE` draws from the law.
 const DEAR: f64 = 3e9;
 const RAISED: f64 = 1.25;
 const ALIVE: f64 = 64.0;
-/// Their generator: a seed that draws are unlikely to use.
+/// The seed of the pilot run, which draws are unlikely to use.
 const PILOT_SEED: u64 = 0x70_69_6c_6f_74;
-/// Caps are this factor apart, …
+/// The ratio of successive caps that are tried.
 const STEP: f64 = 1.02;
-/// … and at most this many times the mean weight.
+/// The largest cap, in units of the mean weight.
 const MOST: f64 = 1e6;
 
 /// Draws with weight w, kept with probability min(1, w / c).
@@ -48,32 +48,36 @@ pub(crate) struct CappedLaw {
     law: Arc<WeightedLaw>,
     /// ln c.
     log_cap: f64,
-    /// Of a draw, to be kept, as estimated.
+    /// The estimated probability that a draw is kept.
     acceptance: f64,
     pub(crate) pilot: WeightStatistics,
-    /// The device that makes many draws, if there is one.
+    /// The device that makes many draws, if any.
     batches: Option<Batches>,
 }
 
 impl ImportanceSampler {
-    /// A sampler of subsets without weights, whose law differs from that of the DPP by about `law_error` in total variation,
-    /// or less.
+    /// A sampler of unweighted subsets, whose distribution differs from the DPP by an estimated `law_error` at most.
     ///
-    /// A draw with weight w is kept with probability min(1, w / c). 2048 weighted draws tell the least c for which
-    /// E max(0, w − c) / E w is at most `law_error`: by their own mean, and by a generalised Pareto law of the largest
-    /// weights. It is an estimate, never a guarantee. Where draws take long there are fewer, from 128 on, as soon as that law, which
-    /// stands for weights that were not met, raises c by a quarter at most. Under a deadline
-    /// ([`Engine::watched`](crate::Engine::watched)) all but the first 128 end after half of the time left, which leaves the
-    /// other half to the draws themselves.
+    /// The error is in total variation. It is an estimate, never a guarantee.
+    ///
+    /// A draw with weight w is kept with probability min(1, w / c). A pilot run of 2048 weighted draws sets the cap
+    /// c: the smallest c for which E max(0, w − c) / E w is at most `law_error`. This mean is estimated both by the
+    /// average over the draws and by a generalised Pareto distribution fitted to the largest weights, which stands
+    /// for weights not met.
+    ///
+    /// If draws take long, the pilot run is shorter, but has at least 128 draws. It ends as soon as the fitted
+    /// distribution raises c by at most a quarter. Under a deadline ([`Engine::watched`](crate::Engine::watched)),
+    /// all draws after the first 128 end once half of the time left is used. The other half is left for the draws
+    /// themselves.
     ///
     /// # Cost
-    /// c weighted draws for one that is kept, with c in units of the mean weight: 2 to 10 where the weights are nearly
-    /// equal.
+    /// c weighted draws per draw kept, with c in units of the mean weight: 2 to 10 if the weights are nearly equal.
     ///
     /// # Errors
-    /// - [`Error::NotPositive`];
-    /// - [`EstimateProblem::HeavyWeights`](crate::error::EstimateProblem) if the tail index k̂ of the weights is above
-    ///   [`TRUSTED_PARETO_K`], `Unreachable` if a cap of 10⁶ times the mean weight does not suffice;
+    /// - [`Error::NotPositive`] if `law_error` is not positive;
+    /// - [`EstimateProblem::HeavyWeights`](crate::error::EstimateProblem) if the tail index k̂ of the weights is
+    ///   above [`TRUSTED_PARETO_K`];
+    /// - `EstimateProblem::Unreachable` if a cap of 10⁶ times the mean weight does not suffice;
     /// - [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if no draw met the quota.
     ///
     /// # Examples
@@ -122,7 +126,7 @@ impl ImportanceSampler {
     }
 }
 
-/// Weighted draws, and the cap that follows.
+/// The weights of the pilot run, and the cap and its excess that follow from them.
 fn pilot(law: &WeightedLaw, wanted: f64, engine: &Engine) -> Result<(Weights, Option<(f64, f64)>)> {
     let in_time = engine.apart().1.first_half();
     let draw = |tasks: Range<usize>| {
@@ -134,8 +138,8 @@ fn pilot(law: &WeightedLaw, wanted: f64, engine: &Engine) -> Result<(Weights, Op
     grown(draw, law.operations(), wanted, || !in_time())
 }
 
-/// Tasks of draws, twice as many every time, until they are all made or it is late; or, where they are dear, until the cap
-/// is known.
+/// Runs tasks, doubling their number until all are run or the time is up. If draws are dear, it also ends once the
+/// cap is known.
 fn grown(
     mut draw: impl FnMut(Range<usize>) -> Result<Vec<f64>>,
     operations: f64,
@@ -159,28 +163,29 @@ fn grown(
     }
 }
 
-/// Whether so many draws take long.
+/// Whether this many draws take long.
 pub(super) fn are_dear(draws: usize, operations: f64) -> bool {
     operations * draws as f64 > DEAR
 }
 
-/// Whether more draws would hardly change the cap found, beside that without a tail.
+/// Whether more draws would barely change the cap. `caps` are the caps with and without the fitted tail.
 fn is_known(weights: &Weights, caps: Option<((f64, f64), (f64, f64))>) -> bool {
     let is_near = caps.is_some_and(|((found, _), (seen, _))| found <= RAISED * seen);
     let is_light = weights.pareto_k().is_none_or(|k| k <= TRUSTED_PARETO_K);
     let alive = weights.statistics(0.0).effective_share * weights.draws() as f64;
-    // False for NaN, of dead ends alone.
+    // This is false for NaN, which comes from dead ends alone.
     is_near && is_light && alive >= ALIVE
 }
 
-/// The least cap with an excess E max(0, w − c) of at most `wanted`, and this excess, for weights in units of their mean.
+/// The least cap with an excess E max(0, w − c) of at most `wanted`, and its excess, for weights in units of their
+/// mean.
 fn least_cap(relative: &[f64], tail: Option<Tail>, wanted: f64) -> Option<(f64, f64)> {
     let draws = relative.len() as f64;
     let mut cap = 1.0;
     while cap <= MOST {
         let seen = relative.iter().rev().map(|weight| (weight - cap).max(0.0)).sum::<f64>() / draws;
         let fitted = tail.filter(|tail| cap >= tail.threshold()).map_or(0.0, |tail| tail.excess_above(cap));
-        // Equal weights differ by rounding.
+        // Equal weights may differ by rounding.
         let excess = if tail.is_none() && seen < 1e-9 { 0.0 } else { seen.max(fitted) };
         if excess <= wanted {
             return Some((cap, excess));
@@ -191,22 +196,23 @@ fn least_cap(relative: &[f64], tail: Option<Tail>, wanted: f64) -> Option<(f64, 
 }
 
 impl CappedLaw {
-    /// A cautious estimate of the draws kept.
+    /// A cautious estimate of the share of draws kept.
     pub(crate) fn acceptance(&self) -> f64 {
         0.5 * self.acceptance
     }
 
-    /// Average draws until one is kept, as predicted.
+    /// The predicted average number of weighted draws per draw kept.
     pub(crate) fn proposals(&self) -> f64 {
         self.acceptance.recip()
     }
 
-    /// Average operations until a draw is kept, as predicted.
+    /// The predicted average number of operations per draw kept.
     pub(crate) fn operations(&self) -> f64 {
         self.law.operations() * self.proposals()
     }
 
-    /// Makes many draws on the engine's device, if it has one and they fit. Returns the error that this adds to the law.
+    /// Makes many draws on the engine's device, if it has one and they fit. Returns the error that this adds to the
+    /// law.
     pub(in crate::sample) fn make_batches_on(&mut self, engine: &Engine) -> f64 {
         let draws = self.law.kept_up_to(self.log_cap);
         self.batches = draws.and_then(|draws| Batches::on(engine, &draws, self.acceptance()));
@@ -219,7 +225,7 @@ impl CappedLaw {
         Some(Batched { batches, proposals: Box::new(draws), acceptance_bound: self.acceptance() })
     }
 
-    /// Draws until one is kept.
+    /// Draws until a draw is kept.
     pub(crate) fn sample<R: Rng + ?Sized>(
         &self,
         rng: &mut R,
@@ -242,7 +248,7 @@ mod tests {
     use super::*;
     use crate::sample::stream;
 
-    /// Weights with a normal logarithm, ascending, in units of their mean; and this.
+    /// Weights with normally distributed logarithms, ascending, in units of their mean; and this mean.
     fn weights(spread: f64, count: usize, seed: u64) -> (Vec<f64>, f64) {
         let mut rng = stream(seed, 0);
         let mut normal = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
@@ -252,7 +258,7 @@ mod tests {
         (drawn.into_iter().map(|weight| weight / mean).collect(), mean)
     }
 
-    /// Few draws have met no large weight; the tail that is fitted to them makes up for it, also where it ends the pilot.
+    /// Few draws rarely meet a large weight. The fitted tail makes up for this, even if it ends the pilot run.
     #[test]
     fn caps_of_few_draws_are_enough() {
         let (wanted, seeds) = (1e-3, 200);
@@ -265,7 +271,7 @@ mod tests {
                 let mut is_enough = |seed: u64| {
                     let (mut drawn, mean) = weights(spread, PILOT, seed);
                     if is_fitted {
-                        // In an order that has nothing to do with their size.
+                        // An order unrelated to the size of the weights.
                         drawn.sort_unstable_by_key(|weight| {
                             weight.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)
                         });

@@ -20,12 +20,12 @@ use crate::{
     watch::{Ended, Step, Watch},
 };
 
-/// Draws are dealt to this many batches, whose spread tells standard errors.
+/// The number of batches that draws are dealt to; the spread between batches gives standard errors.
 const BATCHES: usize = 16;
 /// The least number of draws.
 const LEAST: u64 = 1024;
 
-/// How far estimates go.
+/// When estimates are accurate enough, and their seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimateOptions {
     standard_error: f64,
@@ -41,7 +41,7 @@ impl Default for EstimateOptions {
 }
 
 impl EstimateOptions {
-    /// The standard error of ln Z at which draws end.
+    /// Sets the standard error of ln Z at which draws end.
     #[must_use]
     pub fn with_standard_error(self, standard_error: f64) -> Self {
         Self { standard_error, ..self }
@@ -53,13 +53,13 @@ impl EstimateOptions {
         self.standard_error
     }
 
-    /// The most draws, to a multiple of 16; at least 1024 are made.
+    /// Sets the most draws, rounded to a multiple of 16; at least 1024 are made.
     #[must_use]
     pub fn with_most_draws(self, most_draws: u64) -> Self {
         Self { most_draws, ..self }
     }
 
-    /// The seed of the draws.
+    /// Sets the seed of the draws.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
@@ -80,7 +80,7 @@ pub struct EstimatedInference {
     ended: Option<Ended>,
 }
 
-/// The draws whose numbers leave the same remainder.
+/// The draws whose numbers have the same remainder modulo `BATCHES`.
 #[derive(Debug)]
 struct Batch {
     weights: Weights,
@@ -89,14 +89,16 @@ struct Batch {
 }
 
 impl ImportanceSampler {
-    /// Draws until ln Z is known to the standard error wanted, or the watch ends them.
+    /// Draws until ln Z has the standard error wanted, or the watch ends the draws.
     ///
     /// # Cost
-    /// (1 / share − 1) / se² draws for an effective share of them, each about twice that of
-    /// [`sample_many`](ImportanceSampler::sample_many), or three times that with estimated traces. Up to 34·p·r² numbers.
+    /// (1 / share − 1) / se² draws, with their effective share and the standard error se. Each costs about twice a
+    /// draw of [`sample_many`](ImportanceSampler::sample_many), or three times with estimated traces. Up to 34·p·r²
+    /// numbers in memory.
     ///
     /// # Errors
-    /// [`Error::Ended`](crate::Error::Ended) if the watch ends them before the first 32 draws; [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if none met the quota.
+    /// - [`Error::Ended`](crate::Error::Ended) if the watch ends the draws before the first 32;
+    /// - [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if no draw met the quota.
     ///
     /// # Examples
     /// ```
@@ -160,7 +162,7 @@ impl ImportanceSampler {
         if batches.is_empty() {
             log_z.standard_error = 0.0;
         }
-        // What rounding may change, too.
+        // Add the error from rounding.
         log_z.standard_error += self.error;
         log_z.value += self.log_shift;
         let of_sets = Estimate { value: log_z.value, error: self.error };
@@ -168,7 +170,7 @@ impl ImportanceSampler {
         EstimatedInference { sampler: self.clone(), weights, log_z, batches, sets, ended }
     }
 
-    /// Adds draws with these numbers.
+    /// Adds draws with these numbers to a batch.
     fn fill(
         &self,
         mut batch: Batch,
@@ -195,7 +197,8 @@ impl ImportanceSampler {
         batch
     }
 
-    /// Pr(i ∈ S) of free items from sums over draws, into `out`; the largest error due to single precision.
+    /// Writes Pr(i ∈ S) of the free items, from sums over draws, to `out`. Returns the largest error due to single
+    /// precision.
     fn inclusion(&self, sums: &InclusionSums, out: &mut [f64]) -> Result<f64> {
         let Some(law) = &self.law else { return Ok(0.0) };
         let rows = self.dpp.rows();
@@ -218,7 +221,7 @@ impl ImportanceSampler {
     }
 }
 
-/// R with R Rᵀ = X, for a positive definite X that rounding may have spoilt.
+/// R with R Rᵀ = X, for a positive definite X that rounding may have made indefinite.
 fn root(form: &Mat<f64>) -> Result<Mat<f64>> {
     let size = form.nrows();
     let mut raised = form.clone();
@@ -230,7 +233,7 @@ fn root(form: &Mat<f64>) -> Result<Mat<f64>> {
 }
 
 impl EstimatedInference {
-    /// An error if the draws tell nothing.
+    /// An error if there are too few draws, or if none met the quota.
     fn checked(self) -> Result<Self> {
         if let Some(ended) = self.ended.filter(|_| self.weights.draws() < 2 * BATCHES as u64) {
             return Err(ended.into());
@@ -247,20 +250,20 @@ impl EstimatedInference {
         self.log_z
     }
 
-    /// An upper bound of ln Z that is proven, not estimated.
+    /// A proven upper bound of ln Z, not an estimate.
     #[must_use]
     pub fn log_upper_bound(&self) -> f64 {
         self.sampler.log_upper
     }
 
-    /// What the draws tell of ln Z.
+    /// Statistics of the weights, with the estimate of ln Z.
     #[must_use]
     pub fn statistics(&self) -> WeightStatistics {
         WeightStatistics { log_z: self.log_z, ..self.weights.statistics(0.0) }
     }
 
-    /// Why there are fewer draws than the standard error wanted needs, if a [`Watch`] ended them. Without a reason there are
-    /// fewer only where [`with_most_draws`](EstimateOptions::with_most_draws) limits them.
+    /// Why the standard error wanted was not reached, if a [`Watch`] ended the draws. Otherwise it is missed only if
+    /// [`with_most_draws`](EstimateOptions::with_most_draws) limits the number of draws.
     #[must_use]
     pub fn ended(&self) -> Option<Ended> {
         self.ended
@@ -272,18 +275,19 @@ impl EstimatedInference {
         self.sampler.engine.info()
     }
 
-    /// ln Pr(S) = ln det(K_S) − ln Z; −∞ for a set that the law excludes.
+    /// ln Pr(S) = ln det(K_S) − ln Z; −∞ for a set that the quota or the conditions exclude.
     ///
     /// # Errors
-    /// [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange) for a set of other items.
+    /// [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange) if the set has an item that does not exist.
     pub fn log_probability(&self, subset: &Subset) -> Result<MonteCarlo<f64>> {
         Ok(self.uncertain(self.sets.log_probability(subset)?))
     }
 
-    /// As [`Inference::log_probability_of_items`](crate::Inference::log_probability_of_items).
+    /// The logarithm of the probability of the items; see
+    /// [`Inference::log_probability_of_items`](crate::Inference::log_probability_of_items).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Inference::log_probability_of_items`](crate::Inference::log_probability_of_items).
     pub fn log_probability_of_items(&self, copies: &LabelCopies, items: &Subset) -> Result<MonteCarlo<f64>> {
         Ok(self.uncertain(self.sets.log_probability_of_items(copies, items)?))
     }
@@ -294,15 +298,16 @@ impl EstimatedInference {
         MonteCarlo { value: log.value, standard_error }
     }
 
-    /// Pr(i ∈ S) for every item: 1 for included items, 0 for excluded ones and for parts with quota zero. Standard errors
-    /// are from the spread of 16 batches of draws, so they are themselves known to about a fifth; they do not know of sets
-    /// so rare that no draw met them.
+    /// Pr(i ∈ S) for every item: 1 for included items, 0 for excluded ones and for parts with quota zero.
+    ///
+    /// Standard errors come from the spread of 16 batches of draws, so they are themselves accurate to about a fifth.
+    /// They do not account for sets too rare to be drawn.
     ///
     /// # Cost
     /// 17 passes over A (2mnr operations each), or over the rows in r coordinates if they are kept (2mr²).
     ///
     /// # Errors
-    /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
+    /// [`Error::Eigen`](crate::Error::Eigen); engine errors.
     pub fn inclusion_probabilities(&self) -> Result<MonteCarlo<Vec<f64>>> {
         let sampler = &self.sampler;
         let mut value = vec![0.0; sampler.dpp.ground().features().items()];

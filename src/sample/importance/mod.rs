@@ -1,4 +1,4 @@
-//! Independent draws whose weights say how far they are from the law.
+//! Independent draws, with weights that correct for their deviation from the law.
 
 mod cap;
 mod inference;
@@ -31,20 +31,21 @@ use crate::{
     watch::Watch,
 };
 
-/// Draws of a task.
+/// Draws per task.
 const TASK: u64 = 16;
-/// Draws at a time: those that are asked for take memory only once they are drawn.
+/// Draws made at a time, so that draws take memory only once they are made.
 const WAVE: usize = 1 << 16;
 
-/// Independent draws from nearly the law of a [`PartitionDpp`], with weights that make up for the difference; made by
-/// [`PartitionDpp::importance_sampler`].
+/// Draws independent sets approximately from a [`PartitionDpp`], with weights that correct for the difference.
+///
+/// It is made by [`PartitionDpp::importance_sampler`].
 ///
 /// ```text
 /// E[w f(S)] / E[w] = E f under the law,   E[w] = Z
 /// ```
 ///
-/// It is for many parts, where exact draws and probabilities would take too long. What it tells is an estimate with a
-/// standard error that it also estimates.
+/// It is meant for many parts, if exact draws and probabilities would take too long. The results are estimates; their
+/// standard errors are estimated too.
 ///
 /// # Examples
 /// ```
@@ -67,13 +68,13 @@ pub struct ImportanceSampler {
     dpp: PartitionDpp,
     /// `None` if nothing is left to choose.
     law: Option<Arc<WeightedLaw>>,
-    /// ln Z less ln of the mean weight as the law has it.
+    /// ln Z minus ln of the mean weight in the units of `law`.
     log_shift: f64,
-    /// A bound of ln Z.
+    /// An upper bound of ln Z.
     log_upper: f64,
-    /// ln of the mean weight as a few draws estimate it.
+    /// ln of the mean weight, as estimated by a few draws.
     log_reference: f64,
-    /// Relative error of weights from rounding.
+    /// Relative error of the weights from rounding.
     error: f64,
     engine: Engine,
 }
@@ -81,32 +82,34 @@ pub struct ImportanceSampler {
 impl PartitionDpp {
     /// Sets up weighted draws, for any number of parts.
     ///
-    /// Items are picked one after another, part by part, as in the DPP with tilted parts given the items before; where the
-    /// quota leaves a part a range, its count is drawn first, as in that DPP. With v_i = B^-½ a_i, B = I + c Σ y_l G_l:
+    /// Items are picked one after another, part by part, as in the DPP with tilted parts conditioned on the items
+    /// picked before. If the quota gives a part a range, its count is drawn first, as in that DPP. With v_i = B^-½
+    /// a_i, B = I + c Σ y_l G_l:
     ///
     /// ```text
     /// Pr(i) = ‖P v_i‖² / tr(P Ĝ_l),   w = det(QᵀBQ) Π tr(P Ĝ_l) / (Π c_l! · Pr(c))
     /// ```
     ///
     /// # Cost
-    /// The set-up of [`sampler`](PartitionDpp::sampler). About 3kr² operations a draw, whatever the number of items.
+    /// The set-up of [`sampler`](PartitionDpp::sampler). About 3kr² operations per draw, for any number of items.
     ///
-    /// With exact counts, at least 16 parts, and Gram matrices of more than 32 MiB, tr(P Ĝ_l) is estimated from c = 4 to 64
-    /// candidates per pick. A draw takes k(c + 2)·kr operations, and 2nr more per candidate if the rows in r coordinates exceed
-    /// 1 GiB. The mean of the weights is still Z, but the weight of a set varies from draw to draw. A few draws choose c so that
-    /// the variance of the weights hardly grows.
+    /// With exact counts, at least 16 parts, and Gram matrices of more than 32 MiB, tr(P Ĝ_l) is estimated from c = 4
+    /// to 64 candidates per pick. A draw then takes k(c + 2)·kr operations, and 2nr more per candidate if the rows in
+    /// r coordinates exceed 1 GiB. The mean of the weights is still Z, but the weight of a set varies from draw to
+    /// draw. A few draws choose c so that this barely increases the variance of the weights.
     ///
     /// # Errors
     /// - [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if no draw met the quota;
     /// - [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned),
-    ///   [`Error::SizeAboveRank`](crate::Error::SizeAboveRank), and those of the engine.
+    ///   [`Error::SizeAboveRank`](crate::Error::SizeAboveRank); engine errors.
     pub fn importance_sampler(&self, engine: &Engine) -> Result<ImportanceSampler> {
         let new = |dpp: &Self| ImportanceSampler::new(dpp, engine);
         accurately(self, |dpp| dpp.graded(engine), new, |sampler| sampler.error)
     }
 
-    /// About the floating-point operations of the weighted draws that set up draws with an estimated error
-    /// ([`ImportanceSampler::sampler`]), as predicted before any set-up.
+    /// Predicts the floating-point operations of the weighted draws that set up [`ImportanceSampler::sampler`].
+    ///
+    /// It is approximate, and needs no set-up.
     #[must_use]
     pub fn operations_of_estimates(&self) -> f64 {
         let (counts, rank) = (self.counts(), self.ground().dims_left() as f64);
@@ -149,7 +152,7 @@ impl ImportanceSampler {
         }
         let of_weights = law.law().rounding()[0] * pilot.amplification;
         let log_tilted = setup.log_tilted()?;
-        // Under ranges all of the error may be in what the quota allows.
+        // Under ranges, all of the error may fall on sets that the quota allows.
         let allowed = if dpp.counts().exact().is_some() { 0.0 } else { log_tilted - pilot.log_normaliser };
         let of_spectrum = setup.found.spectrum.error * allowed.max(0.0).exp();
         let error = accurate(of_spectrum + of_weights + included.error)?;
@@ -170,9 +173,11 @@ impl ImportanceSampler {
         })
     }
 
-    /// An upper bound of ln Z that is proven, not estimated: the lowest of those that rejection knows (see
-    /// [`Bound`](crate::sample::Bound)), of the tilted one and that of Hadamard with many parts of many dimensions, or the tilted
-    /// one where rows span many decades.
+    /// A proven upper bound of ln Z, not an estimate.
+    ///
+    /// It is the lowest bound that rejection uses (see [`Bound`](crate::sample::Bound)). With many parts of many
+    /// dimensions, only the tilted bound and Hadamard's are compared; if rows span many decades, it is the tilted
+    /// bound.
     #[must_use]
     pub fn log_upper_bound(&self) -> f64 {
         self.log_upper
@@ -184,20 +189,21 @@ impl ImportanceSampler {
         self.engine.info()
     }
 
-    /// Relative error of all weights from rounding, which no number of draws lessens.
+    /// Relative error of all weights from rounding; more draws do not reduce it.
     #[must_use]
     pub fn rounding(&self) -> f64 {
         self.error
     }
 
-    /// `count` independent draws, on all threads of the current rayon pool, which are the same for any number of threads.
+    /// Makes `count` independent draws on all threads of the current rayon pool. They do not depend on the number of
+    /// threads.
     #[must_use]
     pub fn sample_many(&self, count: u64, seed: u64) -> WeightedSamples {
         self.sample_watched(0..count, seed, &Watch::default())
     }
 
-    /// The draws with these numbers, up to the first one that the watch ends. Draw number i uses stream i of the ChaCha8
-    /// generator seeded with `seed`.
+    /// Makes the draws with these numbers, up to the first one that the watch ends. Draw number i uses stream i of
+    /// the ChaCha8 generator seeded with `seed`.
     #[must_use]
     pub fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch) -> WeightedSamples {
         let of_task = |start: u64| {

@@ -1,14 +1,14 @@
-//! How heavy the tail of some weights is.
+//! The tail of the weights, and how heavy it is.
 
-/// The most that k̂ may be for averages of weights to be trusted.
+/// The largest k̂ at which averages of weights are trusted.
 pub const TRUSTED_PARETO_K: f64 = 0.7;
 
 /// The least number of weights in a tail.
 const LEAST: usize = 5;
-/// Weights that differ by less are equal.
+/// Weights with a smaller relative difference count as equal.
 const ROUNDING: f64 = 1e-9;
 
-/// The largest weights, and the generalised Pareto law of what exceeds the others.
+/// The generalised Pareto distribution of the largest weights' excess over a threshold.
 ///
 /// ```text
 /// Pr(w > u + x | w > u) = (1 + k x / σ)^(−1/k)
@@ -29,7 +29,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Of at least 25 weights in ascending order; `None` if they are fewer, or equal within rounding.
+    /// Fits at least 25 weights in ascending order; `None` if there are fewer, or if they are equal within rounding.
     pub(super) fn of(weights: &[f64]) -> Option<Self> {
         let draws = weights.len() as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
@@ -43,13 +43,13 @@ impl Tail {
         };
         let mut threshold = weights[weights.len() - size - 1];
         let mut tail = above(threshold);
-        // Where many weights are equal, the tail begins below them.
+        // If many weights are equal, the tail begins below them.
         if tail.len() < size / 2 {
             let first = weights.partition_point(|&weight| weight < threshold * (1.0 - ROUNDING));
             match first.checked_sub(1) {
                 Some(below) => threshold = weights[below],
                 None if tail.is_empty() => return None,
-                // A few weights above many equal ones, which may be dead ends: nothing is known of what lies beyond.
+                // Only a few weights exceed many equal ones, which may be dead ends: the tail beyond them is unknown.
                 None if tail.len() < LEAST => {
                     return Some(Self::unknown(threshold, tail.len() as f64 / draws));
                 }
@@ -66,10 +66,11 @@ impl Tail {
         Self { k: f64::INFINITY, sigma: f64::INFINITY, threshold, share }
     }
 
-    /// E max(0, w − c) for c above the threshold. A tail that seems to end is taken for an exponential one.
+    /// E max(0, w − c) for c above the threshold. A tail with k ≤ 0, which seems to end, is replaced by an
+    /// exponential one.
     pub(super) fn excess_above(&self, c: f64) -> f64 {
         let beyond = (c - self.threshold).max(0.0);
-        // Of the same mean.
+        // The exponential tail has the same mean.
         let (k, sigma) = if self.k > 0.0 { (self.k, self.sigma) } else { (0.0, self.sigma / (1.0 - self.k)) };
         if k >= 1.0 {
             return f64::INFINITY;

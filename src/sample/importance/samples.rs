@@ -5,8 +5,8 @@ use crate::{Subset, watch::Ended};
 
 /// Subsets with weights, in the order of their draw numbers.
 ///
-/// Averages over the law are averages over the subsets by these weights. A draw that met a dead end, where no item was left
-/// to pick, has no subset and the weight zero; it counts in [`draws`](WeightedSamples::draws).
+/// Weighted averages over the subsets estimate averages over the distribution. A draw that meets a dead end, with no
+/// item left to pick, has no subset and weight zero; it counts in [`draws`](WeightedSamples::draws).
 #[derive(Clone, Debug)]
 pub struct WeightedSamples {
     subsets: Vec<Subset>,
@@ -46,13 +46,13 @@ impl WeightedSamples {
         &self.subsets
     }
 
-    /// ln of the weight of each subset. Their mean over all draws estimates Z.
+    /// ln of the weight of each subset. The mean of the weights over all draws estimates Z.
     #[must_use]
     pub fn log_weights(&self) -> &[f64] {
         &self.log_weights
     }
 
-    /// Number of draws, dead ends among them.
+    /// Number of draws, including dead ends.
     #[must_use]
     pub fn draws(&self) -> u64 {
         self.weights.draws()

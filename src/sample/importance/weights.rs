@@ -1,21 +1,21 @@
-//! What the weights of draws tell.
+//! Statistics of the weights of draws.
 
 use super::pareto::Tail;
 use crate::{MonteCarlo, linalg::log_sum};
 
-/// What weighted draws tell of a law.
+/// Statistics of weighted draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WeightStatistics {
-    /// Number of draws N, dead ends among them.
+    /// Number of draws N, including dead ends.
     pub draws: u64,
     /// ln Z.
     pub log_z: MonteCarlo<f64>,
-    /// (Σ w)² / (N Σ w²): N times as many weighted draws are worth as much as draws from the law.
+    /// (Σ w)² / (N Σ w²): this share of N weighted draws is worth as much as that many draws from the law.
     pub effective_share: f64,
-    /// k̂, the shape of the tail of the weights: above [`TRUSTED_PARETO_K`](crate::sample::TRUSTED_PARETO_K) no standard
-    /// error can be trusted. `None` for fewer than 25 draws, and for equal weights.
+    /// k̂, the shape of the tail of the weights: above [`TRUSTED_PARETO_K`](crate::sample::TRUSTED_PARETO_K) no
+    /// standard error can be trusted. `None` for fewer than 25 draws and for equal weights.
     pub pareto_k: Option<f64>,
 }
 
@@ -34,12 +34,12 @@ impl Weights {
         self.logs.extend(later.logs);
     }
 
-    /// Number of draws, dead ends among them.
+    /// Number of draws, including dead ends.
     pub(crate) fn draws(&self) -> u64 {
         self.logs.len() as u64
     }
 
-    /// ln of the mean weight, and its standard error; infinite for fewer than two draws.
+    /// ln of the mean weight, and its standard error, which is infinite for fewer than two draws.
     pub(crate) fn log_mean(&self) -> MonteCarlo<f64> {
         let draws = self.logs.len() as f64;
         let value = log_sum(&self.logs) - draws.ln();
@@ -49,7 +49,7 @@ impl Weights {
         MonteCarlo { value, standard_error }
     }
 
-    /// What they tell, with a mean that is Z when shifted by this.
+    /// The statistics, with ln Z = ln of the mean weight + `log_shift`.
     pub(crate) fn statistics(&self, log_shift: f64) -> WeightStatistics {
         let mut log_z = self.log_mean();
         log_z.value += log_shift;
@@ -72,7 +72,7 @@ impl Weights {
         weights
     }
 
-    /// k̂; `None` for fewer than 25 draws, and for weights that are equal within rounding.
+    /// k̂; `None` for fewer than 25 draws and for weights that are equal within rounding.
     pub(crate) fn pareto_k(&self) -> Option<f64> {
         Tail::of(&self.relative()).map(|tail| tail.k)
     }

@@ -1,4 +1,4 @@
-//! The law of a sum of logarithms of gamma variables.
+//! The distribution of a sum of logarithms of gamma variables.
 
 use std::f64::consts::PI;
 
@@ -10,24 +10,25 @@ use faer::c64;
 /// Gil-Pelaez, *Note on the inversion theorem* (1951).
 #[derive(Debug)]
 pub(super) struct LogGammas {
-    /// About the mean and the standard deviation of X: x = centre + scale · y.
+    /// The approximate mean and standard deviation of X: x = centre + scale · y.
     centre: f64,
     scale: f64,
     /// The characteristic function of y at (j + ½) [`STEP`].
     transform: Vec<c64>,
 }
 
-/// Of frequencies: sums are those of a law with the period 2π / 0.1, some sixty standard deviations.
+/// The step between frequencies. Sums of this step give a distribution with period 2π / 0.1, about sixty standard
+/// deviations.
 const STEP: f64 = 0.1;
-/// Where the transform is negligible.
+/// The size at which the transform is negligible.
 const NEGLIGIBLE: f64 = 1e-17;
-/// The most frequencies: for a few variables with small k, whose tails are long.
+/// The most frequencies, needed for a few variables with small k, whose tails are long.
 const MOST: usize = 100_000;
-/// Above this real part Stirling's series has all digits.
+/// The real part above which Stirling's series is accurate to all digits.
 const LARGE: f64 = 15.0;
 
 impl LogGammas {
-    /// For shapes of at least 1.
+    /// The distribution for shapes of at least 1.
     pub(super) fn new(shapes: &[u64]) -> Self {
         let shapes: Vec<f64> = shapes.iter().map(|&shape| shape as f64).collect();
         let centre: f64 = shapes.iter().map(|shape| shape.ln()).sum();
@@ -64,7 +65,8 @@ impl LogGammas {
     }
 }
 
-/// ln Γ(k + iu) / Γ(k) − iu ln k for k ≥ 1, by Γ(z + 1) = z Γ(z) and the difference of Stirling's series, without what cancels.
+/// ln Γ(k + iu) / Γ(k) − iu ln k for k ≥ 1, by Γ(z + 1) = z Γ(z) and the difference of Stirling's series, without
+/// terms that cancel.
 fn log_ratio(mut k: f64, u: f64) -> c64 {
     let (mut below, given) = (c64::new(0.0, 0.0), k);
     while k < LARGE {
@@ -74,7 +76,7 @@ fn log_ratio(mut k: f64, u: f64) -> c64 {
     let series = |z: c64| {
         let inverse = c64::new(1.0, 0.0) / z;
         let square = inverse * inverse;
-        // B_2n / (2n (2n − 1)), from the last one on.
+        // B_2n / (2n (2n − 1)), from the last one to the first.
         let coefficients = [1.0 / 1188.0, -1.0 / 1680.0, 1.0 / 1260.0, -1.0 / 360.0, 1.0 / 12.0];
         coefficients.iter().fold(c64::new(0.0, 0.0), |sum, &c| sum * square + c) * inverse
     };
@@ -83,7 +85,7 @@ fn log_ratio(mut k: f64, u: f64) -> c64 {
     whole - below + c64::new(0.0, u * (k / given).ln())
 }
 
-/// ln(1 + ix), also for small x.
+/// ln(1 + ix), accurate for small x too.
 fn turn(x: f64) -> c64 {
     c64::new(0.5 * (x * x).ln_1p(), x.atan())
 }

@@ -11,19 +11,19 @@ use crate::{
     parallel::map_ordered, watch::Step,
 };
 
-/// Acceptances of a task.
+/// Acceptances per task.
 const STEPS: usize = 64;
 const TASK: u64 = STEPS as u64;
 /// Acceptances of each half per acceptance of a whole proposal: halves are cheap, and add little to the width.
 const OF_HALVES: u64 = 16;
-/// Trials share no random numbers with draws of the same seed.
+/// Separates the random numbers of trials from draws of the same seed.
 const SEED: u64 = 0x69_6e_74_65_72_76_61_6c;
 /// The most acceptances; with more, rounding exceeds the width.
 const MOST: f64 = 1e10;
-/// The default of operations: some minutes of a core.
+/// The default of the most operations: a few minutes on one core.
 const OPERATIONS: f64 = 3e12;
 
-/// How narrow an interval of ln Z is to be, and what it may cost.
+/// The width of an interval of ln Z, and its budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntervalOptions {
     within: f64,
@@ -40,19 +40,19 @@ impl IntervalOptions {
         Self { within, confidence: 0.95, most_operations: OPERATIONS, seed: 0 }
     }
 
-    /// The probability that the interval covers ln Z.
+    /// Sets the probability that the interval covers ln Z.
     #[must_use]
     pub fn with_confidence(self, confidence: f64) -> Self {
         Self { confidence, ..self }
     }
 
-    /// The most operations of all proposals, as predicted.
+    /// Sets the most operations of all proposals, as predicted.
     #[must_use]
     pub fn with_most_operations(self, most_operations: f64) -> Self {
         Self { most_operations, ..self }
     }
 
-    /// The seed of the proposals.
+    /// Sets the seed of the proposals.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
@@ -64,21 +64,23 @@ impl IntervalOptions {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LogInterval {
-    /// Its lower end.
+    /// The lower end.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end.
     pub high: f64,
-    /// The probability that it covers ln Z.
+    /// The probability that the interval covers ln Z.
     pub confidence: f64,
     /// Accepted proposals.
     pub acceptances: u64,
-    /// Proposals made for them.
+    /// Proposals made until then.
     pub proposals: u64,
 }
 
 impl PartitionDpp {
-    /// A confidence interval of ln Z with exact coverage. It makes proposals until k are accepted; the relative error of the
-    /// resulting estimate has a known distribution, whatever Z is.
+    /// Computes a confidence interval of ln Z with exact coverage.
+    ///
+    /// It makes proposals until k are accepted. The relative error of the resulting estimate has a known
+    /// distribution, which does not depend on Z.
     ///
     /// With N proposals for k acceptances under a bound W, and R ~ Gamma(N, 1):
     ///
@@ -86,18 +88,20 @@ impl PartitionDpp {
     /// G = R · Z / W ~ Gamma(k, 1), whatever Z is:   ln Z ∈ ln W − ln R + [q_{α/2}, q_{1−α/2}](ln G)
     /// ```
     ///
-    /// Under [`Bound::Halves`](crate::sample::Bound::Halves) Z / W is the product of the acceptances of all halves, and ln G
-    /// the sum of as many independent variables. The ends are moved by the error of the law from rounding.
+    /// Under [`Bound::Halves`](crate::sample::Bound::Halves), Z / W is the product of the acceptances of all halves,
+    /// and ln G is the sum of that many independent variables. The error of the law from rounding widens the interval
+    /// at both ends.
     ///
     /// # Cost
-    /// About k = (1.96 / `within`)² draws at a confidence of 0.95, 38 464 for 0.01, and with halves a sixteenth more for each of
-    /// them.
+    /// About k = (1.96 / `within`)² draws at a confidence of 0.95, which is 38 464 for 0.01. With halves, it takes a
+    /// sixteenth more for each of them.
     ///
     /// # Errors
-    /// - [`Error::NotPositive`] for a width or operations that are not positive, [`Error::Estimate`] for a confidence that is
-    ///   not between 0 and 1;
-    /// - [`EstimateProblem::IntervalBudget`], with the predicted number of proposals, if they take too many operations;
-    /// - those of [`sampler`](PartitionDpp::sampler).
+    /// - [`Error::NotPositive`] if the width or the most operations are not positive;
+    /// - [`Error::Estimate`] if the confidence is not between 0 and 1;
+    /// - [`EstimateProblem::IntervalBudget`], with the predicted number of proposals, if they take too many
+    ///   operations;
+    /// - the errors of [`sampler`](PartitionDpp::sampler).
     ///
     /// # Examples
     /// ```
@@ -139,7 +143,7 @@ impl PartitionDpp {
     }
 }
 
-/// Proposals until enough are accepted.
+/// Makes proposals until enough are accepted.
 #[derive(Clone, Copy, Debug)]
 struct Trials<'l> {
     law: &'l Rejection,
@@ -159,7 +163,7 @@ impl Trials<'_> {
     /// The acceptances of whole proposals and of every half, and the quantiles of ln G.
     ///
     /// # Errors
-    /// [`EstimateProblem::IntervalBudget`].
+    /// [`EstimateProblem::IntervalBudget`] if the trials take too many operations.
     fn shapes(&self) -> Result<(Vec<u64>, [f64; 2])> {
         let IntervalOptions { within, confidence, most_operations, .. } = self.options;
         let halves = self.law.halves_below();
@@ -182,7 +186,7 @@ impl Trials<'_> {
             if width <= 1.0 {
                 return Ok((shapes, ends));
             }
-            // Widths fall as the root of their number.
+            // The width falls as the square root of the number of tasks.
             tasks = f64::max(tasks + 1.0, (tasks * width * width).floor());
         }
     }
@@ -205,7 +209,7 @@ impl Trials<'_> {
             let mut attempts = Attempts::under(self.engine.apart().1, 0.0);
             self.law.accept(number, TASK, &mut rng, &mut attempts)?;
             self.engine.proceed_after_steps(Step::Draw, STEPS)?;
-            // One exponential variable per trial.
+            // Add one exponential variable per trial.
             let gamma = (0..attempts.made()).map(|_| -(-rng.random::<f64>()).ln_1p()).sum();
             Ok(Tally { made: attempts.made(), gamma })
         };

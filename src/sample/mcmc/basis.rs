@@ -1,4 +1,4 @@
-//! The current set of a chain, as rows and their dual basis.
+//! The current set of a chain: its rows and their dual basis.
 
 use faer::MatRef;
 
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Basis {
     pub(super) features: Features,
-    /// Items by column: those that may leave, then the included ones.
+    /// Items by column: first the ones that may leave, then the included ones.
     pub(super) items: Vec<u32>,
     /// The scale of the row in each column; a power of two.
     scales: Vec<f64>,
@@ -44,13 +44,13 @@ impl Basis {
         Some(Self { features: features.clone(), items, scales, rows, duals, log_det })
     }
 
-    /// That of other items that may leave, with the same included ones.
+    /// The basis with these items in place of the ones that may leave, and the same included items.
     pub(super) fn at(&self, items: &[u32]) -> Option<Self> {
         let items = [items, &self.items[items.len()..]].concat();
         Self::new(&self.features, items, self.scales.clone())
     }
 
-    /// Recomputes W from the rows; returns by how much ln det had drifted. Does nothing if the rows count as dependent.
+    /// Recomputes W from the rows and returns the drift of ln det. Does nothing if the rows count as dependent.
     pub(super) fn refresh(&mut self) -> f64 {
         let Some((duals, log_det)) = dual_basis(&self.rows, self.dims()) else { return 0.0 };
         let drift = (log_det - self.log_det).abs();

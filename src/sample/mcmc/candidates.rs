@@ -1,4 +1,4 @@
-//! The items that moves propose, about as often as they are likely to be in the set.
+//! The items that moves propose, with probabilities close to their inclusion probabilities.
 
 use faer::{Mat, MatRef};
 use rand::Rng;

@@ -19,7 +19,7 @@ use crate::{
 
 /// Items replaced, in units of the set's size, after which W is recomputed from the rows.
 const REFRESH: usize = 16;
-/// If the error of a leaving dual vector exceeds this, W is recomputed before the move is decided.
+/// The error of a leaving dual vector above which W is recomputed before the move is decided.
 const STALE: f64 = 1e-12;
 
 /// The data that all chains share: candidates, and the group of each slot.
@@ -29,9 +29,9 @@ pub(super) struct Walk {
     pub(super) candidates: Vec<CandidateDistribution>,
     pub(super) group_of: Vec<usize>,
     pub(super) other_sets: OtherSets,
-    /// The sweeps after which another set is proposed.
+    /// Another set is proposed once per this many sweeps.
     pub(super) every: Option<usize>,
-    /// Block moves of a sweep.
+    /// Block moves per sweep.
     pub(super) blocks: usize,
 }
 
@@ -93,7 +93,8 @@ impl Chain {
         &self.basis.items[..self.log_weights.len()]
     }
 
-    /// Proposes another set now and then, then visits every slot once and some blocks, unless the watch ends the sweep.
+    /// Occasionally proposes another set, then visits every slot once and some blocks, unless the watch ends the
+    /// sweep.
     pub(super) fn sweep(&mut self, walk: &Walk, watch: &Watch) -> Result<()> {
         watch.check()?;
         if walk.every.is_some_and(|every| self.sweeps.is_multiple_of(every)) {
@@ -108,7 +109,7 @@ impl Chain {
             if outcome.is_err() {
                 break;
             }
-            // Rows are scattered in memory: prefetch the next.
+            // Rows are scattered in memory: prefetch the next one.
             for proposal in sweep.of_move(number + 1) {
                 self.basis.features.prefetch_row(proposal.candidate.item as usize);
             }

@@ -4,7 +4,7 @@ use crate::{Error, Result, error::EstimateProblem};
 
 /// The fewest draws per chain that can be diagnosed.
 const FEWEST: usize = 8;
-/// Lags that are computed one by one; all others are computed together.
+/// Lags computed one by one; all others are computed together.
 const DIRECT_LAGS: usize = 64;
 /// Relative variations below this count as rounding of a constant.
 const CONSTANT: f64 = 1e-10;
@@ -48,7 +48,7 @@ pub struct Convergence {
     pub mean: f64,
     /// Standard error of the mean, from the effective draws.
     pub standard_error: f64,
-    /// Split-R̂: 1 where chains agree; above 1.01 they do not agree yet.
+    /// Split-R̂: 1 if the chains agree; above 1.01 they do not agree yet.
     pub r_hat: f64,
     /// The number of independent draws that would estimate the mean as well.
     pub effective_draws: f64,
@@ -57,10 +57,11 @@ pub struct Convergence {
 }
 
 impl Convergence {
-    /// From the values of each chain, in order; longer chains are cut to the shortest.
+    /// Diagnoses the values of each chain, in order; longer chains are cut to the shortest.
     ///
     /// # Errors
-    /// [`EstimateProblem::TooFewDraws`] for fewer than eight draws of a chain, [`Error::Empty`] without chains.
+    /// [`EstimateProblem::TooFewDraws`] if a chain has fewer than eight draws; [`Error::Empty`] if there are no
+    /// chains.
     pub fn of<S: AsRef<[f64]>>(chains: &[S]) -> Result<Self> {
         let Some(draws) = chains.iter().map(|chain| chain.as_ref().len()).min() else {
             return Err(Error::Empty { what: "the list of chains" });
@@ -69,7 +70,7 @@ impl Convergence {
             return Err(EstimateProblem::TooFewDraws { draws, needed: FEWEST }.into());
         }
         let half = draws / 2;
-        // An odd number leaves out the draw in the middle.
+        // If the number is odd, the middle draw is left out.
         let halves = |chain: &'_ S| {
             let chain = &chain.as_ref()[..draws];
             [Half::of(&chain[..half]), Half::of(&chain[draws - half..])]
@@ -91,7 +92,7 @@ impl Convergence {
         }
         let r_hat = if within <= rounding { f64::INFINITY } else { (variance / within).sqrt() };
         let lagged = |covariance: f64| 1.0 - (within - covariance) / variance;
-        // Alternating draws are better than independent ones, but not without limit.
+        // Alternating draws are better than independent ones, but only up to a limit.
         let autocorrelation_time = correlation_sum(halves, lagged).max(draws.log10().recip());
         let effective_draws = draws / autocorrelation_time;
         let standard_error = (variance / effective_draws).sqrt();
@@ -137,7 +138,7 @@ fn correlation_sum(halves: &[Half], correlation: impl Fn(f64) -> f64) -> f64 {
     };
     let (mut total, mut least) = (0.0, f64::INFINITY);
     for lag in (0..len - 1).step_by(2) {
-        // ρ_0 is 1 by definition, whatever its estimate.
+        // ρ_0 is 1 by definition, so its estimate is not used.
         let even = if lag == 0 { 1.0 } else { correlation(at(lag)) };
         let pair = even + correlation(at(lag + 1));
         if pair <= 0.0 {

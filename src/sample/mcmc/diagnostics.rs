@@ -16,7 +16,7 @@ pub struct ChainDiagnostics {
     pub log_det: Convergence,
     /// Convergence of two quantities of each part with something left to choose.
     pub parts: Vec<PartConvergence>,
-    /// Moves of all chains by the number of items replaced at once, those of the burn-in included.
+    /// Moves of all chains by the number of items replaced at once, including the burn-in.
     pub moves: Vec<MoveCount>,
     /// Moves of all chains to sets that do not depend on the present one.
     pub other_sets: MoveCount,
@@ -24,7 +24,7 @@ pub struct ChainDiagnostics {
     pub thin: usize,
     /// The largest |error| of ln det seen when the dual basis was recomputed from the rows.
     pub drift: f64,
-    /// How often all chains recomputed it.
+    /// The number of times that all chains recomputed it.
     pub refactorisations: u64,
 }
 
@@ -43,25 +43,25 @@ pub struct PartConvergence {
 }
 
 impl ChainDiagnostics {
-    /// Every quantity that was diagnosed.
+    /// All quantities that were diagnosed.
     fn all(&self) -> impl Iterator<Item = &Convergence> {
         let of_parts = self.parts.iter().flat_map(|part| [&part.log_volume, &part.direction]);
         std::iter::once(&self.log_det).chain(of_parts)
     }
 
-    /// The largest split-R̂ of all.
+    /// The largest split-R̂ of all quantities.
     #[must_use]
     pub fn worst_r_hat(&self) -> f64 {
         self.all().map(|found| found.r_hat).fold(1.0, f64::max)
     }
 
-    /// The smallest number of effective draws of all.
+    /// The smallest number of effective draws of all quantities.
     #[must_use]
     pub fn fewest_effective_draws(&self) -> f64 {
         self.all().map(|found| found.effective_draws).fold(f64::INFINITY, f64::min)
     }
 
-    /// The longest autocorrelation time of all, in draws.
+    /// The longest autocorrelation time of all quantities, in draws.
     #[must_use]
     pub fn longest_autocorrelation_time(&self) -> f64 {
         self.all().map(|found| found.autocorrelation_time).fold(0.0, f64::max)
@@ -69,13 +69,14 @@ impl ChainDiagnostics {
 }
 
 impl ChainSamples {
-    /// Acceptance, autocorrelation times, split-R̂ and effective draws; see [`Convergence`].
+    /// Returns acceptance, autocorrelation times, split-R̂ and effective draws; see [`Convergence`].
     ///
     /// # Cost
-    /// O(pN) for every lag that is correlated, N the number of draws.
+    /// O(pN) for every lag that is correlated, where N is the number of draws.
     ///
     /// # Errors
-    /// [`EstimateProblem::TooFewDraws`](crate::error::EstimateProblem::TooFewDraws) for fewer than eight draws of a chain.
+    /// [`EstimateProblem::TooFewDraws`](crate::error::EstimateProblem::TooFewDraws) if a chain has fewer than eight
+    /// draws.
     pub fn diagnostics(&self) -> Result<ChainDiagnostics> {
         let of_observable = |at: usize| {
             let series: Vec<Vec<f64>> = (0..self.chains()).map(|chain| self.series(chain, at)).collect();

@@ -39,21 +39,23 @@ use crate::{
     watch::Watch,
 };
 
-/// Operations of a swap for each of k·n numbers.
+/// Operations of a swap, for each of k·n numbers.
 const MOVE: f64 = 8.0;
 
-/// Markov chains over the sets that meet a quota, with the law of a [`PartitionDpp`] as their stationary law:
-/// approximate draws for any number of parts.
+/// Markov chains whose stationary distribution is that given by a [`PartitionDpp`], for approximate draws with any
+/// number of parts.
 ///
 /// ```text
 /// S′ = S∖I ∪ J,   accepted with probability min(1, det(K_S′) Π_I q_i / (det(K_S) Π_J q_j))
 /// ```
 ///
-/// A move proposes to replace items I of the set, each by another of its part. Most moves replace one item; some replace
-/// a block of two or more in any parts, which helps where parts block each other and no single swap is possible.
-/// Candidates are proposed about as often as they are in the tilted k-DPP (q). A sweep proposes once for every item of
-/// the set, and some blocks, in random order. Now and then a chain proposes another set, by the weighted draws of an
-/// [`ImportanceSampler`](crate::ImportanceSampler) (w), which leads out of where swaps are confined:
+/// A move proposes to replace items I of the set, each by another item of its part. Most moves replace one item. Some
+/// replace a block of two or more items in any parts, which helps if parts block each other and no single swap is
+/// possible. Candidates are proposed about as often as they occur in the tilted k-DPP (q). A sweep proposes one swap
+/// per item of the set, and some blocks, in random order.
+///
+/// Occasionally, a chain proposes another set, made by the weighted draws of an
+/// [`ImportanceSampler`](crate::ImportanceSampler) (w). Such a move leads out of regions that swaps cannot leave:
 ///
 /// ```text
 /// S → S′ with probability min(1, w′ / w)
@@ -62,20 +64,20 @@ const MOVE: f64 = 8.0;
 /// Every move satisfies detailed balance, and blocks of all sizes make every feasible set reachable. Chains start from
 /// weighted draws, resampled by their weights.
 ///
-/// **Approximate:** the law of the draws converges to that of the model. Its error has no known bound and can only be
-/// [diagnosed](ChainSamples::diagnostics); chains that all miss the same sets look good. For few parts there are exact
-/// samplers: [`PartitionDpp::sampler`].
+/// **Approximate:** the distribution of the draws converges to the model's. Its error has no known bound and can only
+/// be [diagnosed](ChainSamples::diagnostics); if all chains miss the same sets, the diagnostics look good. For few
+/// parts there are exact samplers: [`PartitionDpp::sampler`].
 ///
 /// # Cost
-/// Set-up as for rejection plus one pass over A (2mn² operations); 32 bytes per item, 48 during set-up, and at most 8r for
-/// rows in other coordinates. A proposal takes 4nk operations and a move 6nk more (times the items it replaces), whatever m;
-/// another set takes about 6kr², or 2(c+2)k²r where c candidates of every pick estimate weights; 2(p+1) numbers are kept
-/// per draw.
+/// The set-up costs as much as for rejection, plus one pass over A (2mn² operations). It takes 32 bytes per item, 48
+/// during set-up, and at most 8r more for rows in other coordinates. For any m, a proposal takes 4nk operations, and
+/// a move 6nk more (times the number of items replaced). Another set takes about 6kr², or 2(c+2)k²r if c candidates
+/// per pick estimate weights. Each draw keeps 2(p+1) numbers.
 ///
 /// # Numerics
-/// The dual basis of the chosen rows is updated in f64 by rank-one updates, and recomputed from the rows after 16k items
-/// replaced, or if its error exceeds 1e-12. The drift of ln det is [reported](ChainDiagnostics::drift). Rows that agree
-/// to twelve digits count as one.
+/// The dual basis of the chosen rows is updated in f64 by rank-one updates. It is recomputed from the rows once 16k
+/// items are replaced, or if its error exceeds 1e-12. The drift of ln det is [reported](ChainDiagnostics::drift).
+/// Rows that agree to twelve digits count as one.
 ///
 /// # Examples
 /// ```
@@ -114,30 +116,32 @@ pub struct Chains {
     engine: EngineInfo,
 }
 
-/// Operations of a sweep.
+/// Operations per sweep.
 fn sweep(slots: usize, blocks: usize, dims: usize) -> f64 {
     MOVE * (slots + 2 * blocks) as f64 * slots as f64 * dims as f64
 }
 
 impl PartitionDpp {
-    /// About the floating-point operations of a sweep of a [chain](PartitionDpp::chains) by default, as predicted.
+    /// Predicts the approximate floating-point operations of a sweep of a [chain](PartitionDpp::chains) with default
+    /// options.
     #[must_use]
     pub fn operations_of_a_sweep(&self) -> f64 {
         let slots = self.counts().least;
         sweep(slots, McmcOptions::default().blocks_of(slots), self.ground().features().dims())
     }
 
-    /// Sets up Markov chains: approximate draws, for models whose exact draws take too long. A pilot tells whether moves to other
-    /// sets are worthwhile. Under a deadline of the engine's watch it ends after half of the time left, and automatic chains then do
-    /// without these moves.
+    /// Sets up Markov chains: approximate draws, for models whose exact draws take too long.
+    ///
+    /// A pilot run shows whether moves to other sets are worthwhile. Under a deadline of the engine's watch, the
+    /// pilot run ends after half of the time left, and automatic chains then do not make such moves.
     ///
     /// # Errors
-    /// - [`Error::NotPositive`] for no chains, or no sweeps between draws;
+    /// - [`Error::NotPositive`] if there are no chains, or no sweeps between draws;
     ///   [`EstimateProblem::TooManyChains`](crate::error::EstimateProblem::TooManyChains);
     /// - [`Error::CountsNotExact`] under ranges;
     /// - [`Error::Nothing`] if nothing is left to choose;
-    /// - [`Error::IllConditioned`], [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's
-    ///   accuracy, and those of the engine.
+    /// - [`Error::IllConditioned`], [`Error::Eigen`], and [`Error::SizeAboveRank`] if the rank shows only in f64;
+    ///   engine errors.
     pub fn chains(&self, options: &McmcOptions, engine: &Engine) -> Result<Chains> {
         options.check()?;
         let counts = self.exact_counts("chains")?;
@@ -182,7 +186,7 @@ impl PartitionDpp {
             engine: engine.info(),
         };
         let serves = |start: &Vec<u32>| chains.basis(start).is_some();
-        // A weighted draw is the faster way, but may be a dead end.
+        // A weighted draw is faster, but may be a dead end.
         let drawn = chains.walk.other_sets.known(engine)?.filter(serves);
         let known = drawn.or_else(|| start::certain(self, &counts).filter(serves));
         chains.known = known.ok_or(Error::IllConditioned { deviation: 1.0, tolerance: REFUSED })?;
@@ -191,11 +195,11 @@ impl PartitionDpp {
 }
 
 impl Chains {
-    /// `count` draws from the chains in turn: draw i is from chain i mod C. Chains run on all threads of the current rayon
-    /// pool.
+    /// Makes `count` draws from the chains in turn: draw i is from chain i mod C.
     ///
-    /// Chain c uses stream c of the ChaCha8 generator seeded with `seed`: the subsets are the same for any number of
-    /// threads, and the draws of a shorter run begin those of a longer one.
+    /// Chains run on all threads of the current rayon pool. Chain c uses stream c of the ChaCha8 generator seeded
+    /// with `seed`. The subsets are the same for any number of threads, and a longer run begins with the draws of a
+    /// shorter one.
     #[must_use]
     pub fn run(&self, count: u64, seed: u64) -> ChainSamples {
         let mut run = self.start(seed);
@@ -203,7 +207,7 @@ impl Chains {
         run.into_samples()
     }
 
-    /// The chains after their burn-in, before the first draw.
+    /// Starts the chains and runs their burn-in, up to the first draw.
     #[must_use]
     pub fn start(&self, seed: u64) -> ChainRun<'_> {
         match self.start_watched(seed, &Watch::default()) {
@@ -212,11 +216,11 @@ impl Chains {
         }
     }
 
-    /// As [`start`](Chains::start), under a watch; continue with [`ChainRun::extend_watched`].
+    /// Starts the chains like [`start`](Chains::start), under a watch; continue with [`ChainRun::extend_watched`].
     ///
-    /// Under a deadline, half of the time left goes into the first sets, half of the rest into burn-in, and half of what is left
-    /// then into the pilot run of automatic thinning. The draws get the remaining time, and therefore depend on it.
-    /// [`ChainSamples::burn_in`] is the number of sweeps made.
+    /// Under a deadline, the first sets take at most half of the time left, the burn-in half of the rest, and the
+    /// pilot run of automatic thinning half of the time left after that. The draws get the remaining time, and
+    /// therefore depend on it. [`ChainSamples::burn_in`] is the number of sweeps made.
     ///
     /// # Errors
     /// [`Error::Ended`] if the watch ends a sweep or the first sets.
@@ -236,10 +240,10 @@ impl Chains {
         &self.engine
     }
 
-    /// A chain at a random start, for which sets are drawn as long as it is in time.
+    /// A chain at a random start, for which sets are drawn while `in_time` allows.
     ///
     /// # Errors
-    /// [`Error::Ended`].
+    /// [`Error::Ended`] if the watch ends the draws.
     fn chain(&self, mut rng: ChaCha8Rng, watch: &Watch, in_time: impl Fn() -> bool) -> Result<Chain> {
         let drawn =
             self.walk.other_sets.start(&mut rng, watch, in_time)?.and_then(|start| self.basis(&start));
@@ -249,7 +253,7 @@ impl Chains {
         Ok(Chain::new(basis, &self.walk, rng))
     }
 
-    /// The basis of these items, one for each slot, and the included ones.
+    /// The basis of these items, one per slot, and the included ones.
     fn basis(&self, items: &[u32]) -> Option<Basis> {
         Basis::new(&self.features, [items, &self.included].concat(), self.scales.clone())
     }

@@ -1,4 +1,4 @@
-//! The slots that a sweep visits, their order, and the proposals.
+//! The slots that a sweep visits, their order, and its proposals.
 
 use rand::{Rng, RngExt, seq::SliceRandom};
 
@@ -11,10 +11,10 @@ pub(super) struct Proposal {
     pub(super) candidate: Candidate,
 }
 
-/// How many items blocks replace: b of 2 … k with probability ∝ b⁻³.
+/// The number of items that blocks replace: b of 2 … k with probability ∝ b⁻³.
 ///
-/// Most replace two or three items, as parts that block each other need. All sizes have positive probability, so one
-/// block can lead from any set to any other.
+/// Most replace two or three items, which parts that block each other need. All sizes have positive probability, so
+/// one block can lead from any set to any other.
 #[derive(Clone, Debug)]
 struct BlockSizes {
     /// Pr(size ≤ b + 2).
@@ -38,10 +38,10 @@ impl BlockSizes {
     }
 }
 
-/// The moves of a sweep: one for every slot and some for blocks of slots, in random order.
+/// The moves of a sweep: one per slot and some for blocks of slots, in random order.
 ///
-/// Neither order nor candidates depend on the set, so all are drawn before the first move. A sweep and its reversal are
-/// equally likely: like every move in it, it satisfies detailed balance.
+/// Neither the order nor the candidates depend on the set, so all are drawn before the first move. A sweep and its
+/// reversal are equally likely. Like every move in it, the sweep therefore satisfies detailed balance.
 #[derive(Clone, Debug)]
 pub(super) struct Sweep {
     sizes: BlockSizes,
@@ -52,7 +52,7 @@ pub(super) struct Sweep {
     /// The slots, partially shuffled for every block.
     pool: Vec<usize>,
     proposals: Vec<Proposal>,
-    /// Where the proposals of each move end.
+    /// The end of each move's proposals.
     ends: Vec<usize>,
 }
 
@@ -103,7 +103,7 @@ impl Sweep {
         self.ends.len()
     }
 
-    /// The proposals of a move; empty after the last.
+    /// The proposals of a move; empty after the last one.
     pub(super) fn of_move(&self, number: usize) -> &[Proposal] {
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
         &self.proposals[start..self.ends.get(number).copied().unwrap_or(start)]
@@ -115,7 +115,7 @@ impl Sweep {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MoveCount {
-    /// How many items such a move replaces.
+    /// The number of items that such a move replaces.
     pub replaced: usize,
     /// Such moves proposed.
     pub proposed: u64,

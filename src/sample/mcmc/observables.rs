@@ -1,4 +1,4 @@
-//! The quantities recorded of every draw, for diagnostics.
+//! The quantities recorded for every draw, for diagnostics.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use rand_chacha::ChaCha8Rng;
 use super::basis::Basis;
 use crate::linalg::kernels::dot;
 
-/// ln det, and two numbers for every part.
+/// ln det, and two numbers per part.
 #[derive(Debug)]
 pub(super) struct Observables {
-    /// Slots of every group.
+    /// The slots of each group.
     slots: Vec<Range<usize>>,
     /// One direction for all runs, with standard normal entries.
     direction: Vec<f64>,
@@ -27,7 +27,7 @@ impl Observables {
         let slots = slots.collect();
         let mut rng = ChaCha8Rng::seed_from_u64(0);
         let direction = (0..dims).map(|_| {
-            // Box and Muller. Automatic thinning depends on these numbers, and so do the draws of a seed.
+            // Box and Muller. These numbers affect automatic thinning, and therefore the draws of a seed.
             let (radius, angle): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
             (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
         });

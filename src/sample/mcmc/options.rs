@@ -1,13 +1,13 @@
-//! How chains run.
+//! Options of chains.
 
 use crate::{Error, Result, error::EstimateProblem};
 
-/// The most chains: each keeps a state of its own.
+/// The most chains, because each keeps its own state.
 const MOST_CHAINS: usize = 1 << 16;
 
-/// How long chains run before the first draw, how far apart draws are, and how many chains there are.
+/// The length of the burn-in, the distance between draws, and the number of chains.
 ///
-/// Lengths are in sweeps: one proposal for every item of the set, and the [blocks](McmcOptions::with_blocks).
+/// Lengths are in sweeps: one proposal per item of the set, and the [blocks](McmcOptions::with_blocks).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct McmcOptions {
     pub(super) burn_in: usize,
@@ -17,7 +17,7 @@ pub struct McmcOptions {
     pub(super) other_sets: OtherSetMoves,
 }
 
-/// How many sweeps lie between draws.
+/// The number of sweeps between draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Thinning {
@@ -33,11 +33,11 @@ pub enum Thinning {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OtherSetMoves {
-    /// So often that such moves take about a fifth of the time; never where weighted draws at set-up tell that fewer than
-    /// one in a hundred would be accepted, or that rounding spoils their weights.
+    /// Such moves take about a fifth of the time. They are never made if weighted draws at set-up show that fewer
+    /// than one in a hundred would be accepted, or that rounding makes their weights inaccurate.
     #[default]
     Automatic,
-    /// Before the first of so many sweeps.
+    /// Once per this many sweeps, before the first of them.
     Every(usize),
     /// Never.
     Never,
@@ -57,33 +57,33 @@ impl Default for McmcOptions {
 }
 
 impl McmcOptions {
-    /// Sweeps before the first draw; 100 by default.
+    /// Sets the number of sweeps before the first draw; 100 by default.
     #[must_use]
     pub fn with_burn_in(self, sweeps: usize) -> Self {
         Self { burn_in: sweeps, ..self }
     }
 
-    /// Sweeps between draws.
+    /// Sets the number of sweeps between draws.
     #[must_use]
     pub fn with_thin(self, thinning: Thinning) -> Self {
         Self { thinning, ..self }
     }
 
-    /// The number of chains, each from its own start; 4 by default, at most 65 536. The draws depend on it.
+    /// Sets the number of chains, each from its own start; 4 by default, at most 65 536. The draws depend on it.
     #[must_use]
     pub fn with_chains(self, chains: usize) -> Self {
         Self { chains, ..self }
     }
 
-    /// Moves of a sweep that replace two or more items at once; an eighth of the set's size by default, rounded up.
-    /// Without them chains may be unable to reach some sets.
+    /// Sets the number of moves per sweep that replace two or more items at once; by default an eighth of the set's
+    /// size, rounded up. Without them, chains may be unable to reach some sets.
     #[must_use]
     pub fn with_blocks(self, blocks: usize) -> Self {
         Self { blocks: Some(blocks), ..self }
     }
 
-    /// How often chains propose another set, drawn as [`ImportanceSampler`](crate::ImportanceSampler) draws. Such moves lead
-    /// out of where swaps are confined.
+    /// Sets how often chains propose another set, drawn like the sets of
+    /// [`ImportanceSampler`](crate::ImportanceSampler). Such moves lead out of regions that swaps cannot leave.
     #[must_use]
     pub fn with_other_sets(self, moves: OtherSetMoves) -> Self {
         Self { other_sets: moves, ..self }
@@ -101,7 +101,7 @@ impl McmcOptions {
         self.chains
     }
 
-    /// Block moves in a sweep over this many items.
+    /// The number of block moves in a sweep over this many items.
     pub(super) fn blocks_of(&self, slots: usize) -> usize {
         self.blocks.unwrap_or(slots.div_ceil(8))
     }

@@ -15,30 +15,31 @@ use crate::{
     watch::Watch,
 };
 
-/// Weighted draws of a pilot, in tasks.
+/// The tasks of a pilot run, and the weighted draws of each.
 const TASKS: usize = 8;
 const EACH: usize = 8;
 const PILOT_SEED: u64 = 0;
-/// Weighted draws that a start is chosen from.
+/// The number of weighted draws that a start is chosen from.
 const STARTS: usize = 16;
-/// Below this acceptance a chain is better off with swaps alone.
+/// Below this acceptance, a chain is better off with swaps alone.
 const WORTHWHILE: f64 = 0.01;
-/// Weights that are off by more may lead chains to another law.
+/// Weights with a larger error may lead chains to another law.
 const ACCURATE: f64 = 1e-6;
-/// The share of time that moves to other sets take: little where swaps mix well, and enough where they do not.
+/// The share of time that moves to other sets take: little if swaps mix well, and enough if they do not.
 const SHARE: f64 = 0.2;
 
-/// Sequential weighted draws: as starts, and as proposals that do not depend on the present set.
+/// Sequential weighted draws: starts, and proposals that do not depend on the present set.
 ///
-/// A weighted draw picks the items of S in an order σ with probability ∝ det(K_S) / w(S, σ). Given S, any order of the items
-/// of each part is as likely as any other in the target, so one is drawn, and the pair moves by Metropolis and Hastings:
+/// A weighted draw picks the items of S in an order σ with probability ∝ det(K_S) / w(S, σ). In the target, given S,
+/// all orders of the items of each part are equally likely. A random order is therefore drawn, and the pair moves
+/// with the probability of Metropolis and Hastings:
 ///
 /// ```text
 /// (S, σ) → (S′, σ′) with probability min(1, w(S′, σ′) / w(S, σ))
 /// ```
 ///
-/// If candidates estimate the traces, those that were not picked move with the set. Those of the present set are drawn
-/// afresh, given its items, before every such move.
+/// If candidates estimate the traces, the candidates that were not picked are part of the state and move with the
+/// set. Before every such move, the candidates of the present set are drawn again, given its items.
 ///
 /// # Source
 /// Tierney, *Markov chains for exploring posterior distributions* (1994), for independence chains; Andrieu, Doucet and
@@ -48,7 +49,7 @@ pub(super) struct OtherSets {
     law: WeightedLaw,
     /// Items of each group.
     counts: Vec<usize>,
-    /// The share of such moves that a chain may expect to be accepted, as estimated.
+    /// The estimated share of such moves that is accepted.
     acceptance: f64,
     /// The relative error of weights from rounding.
     error: f64,
@@ -66,26 +67,27 @@ impl OtherSets {
         let go_on = || moves != OtherSetMoves::Automatic || in_time();
         let pilot = law.law().weigh_while((0..TASKS, EACH), PILOT_SEED, engine, go_on)?;
         let logs: Vec<f64> = pilot.iter().map(|weighed| weighed.log).collect();
-        // E min(1, w′/w) for a set from the law and a draw: Σ min(w_i, w_j) / (N Σ w_i).
+        // The expectation of min(1, w′/w) for a set from the law and a draw is Σ min(w_i, w_j) / (N Σ w_i).
         let pairs: Vec<f64> = logs.iter().flat_map(|a| logs.iter().map(move |b| a.min(*b))).collect();
         let log = log_sum(&pairs) - log_sum(&logs) - (logs.len() as f64).ln();
         let amplified = pilot.iter().map(|weighed| weighed.amplification).fold(1.0, f64::max);
-        // A pilot that a deadline ends is too small to tell.
+        // A pilot run cut short by a deadline is too small for an estimate.
         let is_whole = pilot.len() == TASKS * EACH;
         let acceptance = if is_whole && log.is_finite() { log.exp() } else { 0.0 };
         let error = law.law().rounding()[0] * amplified;
         Ok(Self { law, counts: counts.to_vec(), acceptance, error })
     }
 
-    /// The sweeps of so many operations after which such a move is worth its time; `None` if it never is.
+    /// The number of sweeps, of `sweep` operations each, per such move; `None` if such a move is never worth its
+    /// time.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
     pub(super) fn worthwhile_every(&self, sweep: f64) -> Option<usize> {
-        // The present set is weighed, too.
+        // The present set is weighed as well.
         let sweeps = 2.0 * self.law.operations() / sweep * (1.0 - SHARE) / SHARE;
         (self.acceptance >= WORTHWHILE && self.error <= ACCURATE).then_some(sweeps.ceil().max(1.0) as usize)
     }
 
-    /// An error if rounding spoils weights too much for such moves.
+    /// An error if rounding makes the weights too inaccurate for such moves.
     pub(super) fn accurate(&self) -> Result<()> {
         if self.error <= ACCURATE {
             return Ok(());
@@ -108,7 +110,7 @@ impl OtherSets {
         self.law.scratch()
     }
 
-    /// A draw, group after group, and ln of its weight; `None` at a dead end, and where `go_on` ends it.
+    /// Makes a draw group after group, with ln of its weight; `None` at a dead end, or if `go_on` ends it.
     pub(super) fn draw<R: Rng + ?Sized>(
         &self,
         rng: &mut R,
@@ -119,10 +121,11 @@ impl OtherSets {
         log.is_finite().then(|| (self.law.by_group(scratch).concat(), log))
     }
 
-    /// One of several draws, in proportion to their weights; at least one is made, and others as long as it is in time.
+    /// Draws several sets and returns one of them, with probability in proportion to its weight. At least one is
+    /// drawn, and the others while there is time.
     ///
     /// # Errors
-    /// [`Error::Ended`].
+    /// [`Error::Ended`] if the watch ends the draws.
     pub(super) fn start<R: Rng + ?Sized>(
         &self,
         rng: &mut R,

@@ -9,9 +9,9 @@ use crate::{
     watch::{Ended, Watch},
 };
 
-/// Sweeps of every chain from which automatic thinning is measured, …
+/// The sweeps per chain that automatic thinning is measured on.
 const PILOT: usize = 256;
-/// … and the most that it chooses.
+/// The largest automatic thinning.
 const LONGEST_THINNING: f64 = 64.0;
 
 /// Chains that can be continued.
@@ -24,12 +24,12 @@ pub struct ChainRun<'c> {
     thin: usize,
 }
 
-/// A chain with what was drawn from it.
+/// A chain and the draws from it.
 #[derive(Debug)]
 struct Record {
     chain: Chain,
     subsets: Vec<Subset>,
-    /// The observables of every draw, one draw after the other.
+    /// The observables, draw after draw.
     values: Vec<f64>,
 }
 
@@ -57,7 +57,8 @@ impl<'c> ChainRun<'c> {
         Ok(run)
     }
 
-    /// Sweeps with every chain until half of the time left has passed, if there is a deadline; returns how often.
+    /// Sweeps with every chain until half of the time left has passed, if there is a deadline. Returns the number of
+    /// sweeps made.
     fn sweep(
         &mut self,
         most: usize,
@@ -81,7 +82,8 @@ impl<'c> ChainRun<'c> {
         Ok(done)
     }
 
-    /// Sweeps between draws, from the autocorrelation of sweeps that are not kept; 1 if a deadline ends them.
+    /// The number of sweeps between draws, from the autocorrelation of sweeps that are not kept; 1 if a deadline ends
+    /// them.
     fn pilot(&mut self, watch: &Watch) -> Result<usize> {
         let swept = self.sweep(PILOT, watch, |chains, record| {
             chains.observables.record(&record.chain.basis, &mut record.values);
@@ -89,7 +91,7 @@ impl<'c> ChainRun<'c> {
         let series: Vec<Vec<f64>> =
             self.records.iter_mut().map(|record| std::mem::take(&mut record.values)).collect();
         if swept < PILOT {
-            // The autocorrelation of so few sweeps is not reliable.
+            // The autocorrelation of so short a run is not reliable.
             return Ok(1);
         }
         let width = self.chains.observables.len();
@@ -110,8 +112,11 @@ impl<'c> ChainRun<'c> {
         debug_assert!(never.is_none(), "no watch");
     }
 
-    /// As [`extend`](ChainRun::extend), under a watch; returns why the watch ended it, if it did. Then the draws are those
-    /// that all chains have made in turn, and later draws differ from those of an undisturbed run.
+    /// Draws `count` more subsets like [`extend`](ChainRun::extend), under a watch. Returns why the watch ended it,
+    /// if it did.
+    ///
+    /// In that case, the draws end before the first one that its chain has not made, and later draws differ from an
+    /// undisturbed run's.
     pub fn extend_watched(&mut self, count: u64, watch: &Watch) -> Option<Ended> {
         let (before, after) = (self.draws, self.draws.saturating_add(count));
         let (thin, chains) = (self.thin, self.records.len() as u64);
@@ -136,7 +141,7 @@ impl<'c> ChainRun<'c> {
         None
     }
 
-    /// Drops the draws after the first one that its chain has not made.
+    /// Drops all draws from the first one on that its chain has not made.
     fn keep_complete(&mut self) {
         let chains = self.records.len() as u64;
         let lacking = self.records.iter().enumerate();
@@ -157,7 +162,7 @@ impl<'c> ChainRun<'c> {
         self.draws
     }
 
-    /// What was drawn.
+    /// Returns the draws.
     #[must_use]
     pub fn into_samples(self) -> ChainSamples {
         let chains = self.records.len();
@@ -205,7 +210,7 @@ impl<'c> ChainRun<'c> {
 #[derive(Clone, Debug)]
 pub struct ChainSamples {
     pub(super) subsets: Vec<Subset>,
-    /// Observables by chain, one draw after the other.
+    /// Observables by chain, draw after draw.
     pub(super) values: Vec<Vec<f64>>,
     pub(super) width: usize,
     pub(super) parts: Vec<usize>,
@@ -239,7 +244,7 @@ impl ChainSamples {
         self.series(chain, 0)
     }
 
-    /// Sweeps of every chain before its first draw: as many as asked for, unless a deadline ended them.
+    /// Sweeps of every chain before its first draw: the number requested, unless a deadline ended them.
     #[must_use]
     pub fn burn_in(&self) -> usize {
         self.burn_in
@@ -251,7 +256,7 @@ impl ChainSamples {
         self.thin
     }
 
-    /// Moves proposed by all chains, those of the burn-in included.
+    /// The number of moves proposed by all chains, including the burn-in.
     #[must_use]
     pub fn proposals(&self) -> u64 {
         self.moves.iter().chain([&self.other_sets]).map(|count| count.proposed).sum()

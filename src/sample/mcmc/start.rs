@@ -1,4 +1,4 @@
-//! A start of chains that involves no chance.
+//! A deterministic start of chains.
 
 use crate::{
     PartitionDpp,
@@ -19,7 +19,7 @@ pub(super) fn certain(dpp: &PartitionDpp, counts: &[usize]) -> Option<Vec<u32>> 
     Some(items.flat_map(|(taken, elements)| taken.iter().map(|&at| elements[at].0)).collect())
 }
 
-/// Items of a group until they span what the group spans or as much as needed.
+/// Items of a group that span the group, or as many dimensions as needed.
 fn spanning(ground: &GroundSet, group: &FreeItems, most: usize) -> Vec<(u32, Vec<f64>)> {
     let (mut span, mut elements) = (ground.span(), Vec::new());
     for item in Items::from(group).iter() {

@@ -7,7 +7,8 @@ use crate::linalg::{
     orthonormalise,
 };
 
-/// Residuals below this fraction of a row, squared, are projected once more to remove rounding errors in the span.
+/// Residuals whose square is below this fraction of the row's are projected a second time, to remove rounding errors
+/// in the span.
 const CANCELLED: f64 = 0.01;
 
 /// Buffers of one swap of b items I for b items J, reused from swap to swap.
@@ -19,13 +20,13 @@ pub(super) struct SwapBuffers {
     leaving: Vec<f64>,
     /// Rows of J, b columns.
     rows: Vec<f64>,
-    /// Wᵀa_j, one column for each j.
+    /// Wᵀa_j, one column per j.
     coefficients: Vec<f64>,
-    /// Uᵀa_j, one column for each j.
+    /// Uᵀa_j, one column per j.
     along: Vec<f64>,
-    /// The residual of J beyond S∖I is V T: V orthonormal, …
+    /// V, orthonormal; the residual of J beyond S∖I is V T.
     entering: Vec<f64>,
-    /// … T upper triangular, by columns.
+    /// T, upper triangular, by columns.
     triangle: Vec<f64>,
     /// Wᵀu and the coefficients of V, for the update.
     beta: Vec<f64>,
@@ -42,7 +43,7 @@ impl Basis {
     /// ```
     ///
     /// # Cost
-    /// 4nk + 4nb operations for every entering item; k counts the included items.
+    /// 4nk + 4nb operations per entering item; k counts the included items.
     pub(super) fn weigh(&self, swap: &mut SwapBuffers, moves: impl Iterator<Item = (usize, u32)>) -> f64 {
         swap.clear(moves);
         let known = |swap: &SwapBuffers, at: usize| {

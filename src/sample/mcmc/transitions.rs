@@ -11,8 +11,8 @@ use super::{Chains, candidates::Candidate, chain::Chain, moves::Proposal};
 type Proposed = (Vec<Proposal>, f64);
 
 impl Chains {
-    /// The transition probabilities from a set by moves that replace `replaced` items, from the proposal probabilities and
-    /// acceptance that chains use. `set` lists the items without the included ones.
+    /// The transition probabilities from a set by moves that replace `replaced` items, computed from the proposal
+    /// probabilities and the acceptance that chains use. `set` lists the items without the included ones.
     ///
     /// # Panics
     /// If the set does not meet the quota, or is dependent.
@@ -38,7 +38,7 @@ impl Chains {
         found
     }
 
-    /// Whether a set is a state of the chains: numerically independent.
+    /// Whether a set is a state of the chains, that is, numerically independent.
     #[doc(hidden)]
     #[must_use]
     pub fn is_state(&self, set: &[usize]) -> bool {

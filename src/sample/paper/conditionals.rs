@@ -1,4 +1,4 @@
-//! The conditional laws of the picks, one after the other.
+//! The conditional distributions of the picks, one after the other.
 
 use super::{per_candidate::ProjectedCandidates, row_nodes::RowNodes, stage::Stage};
 use crate::{Error, Method, PartitionDpp, Result, engine::Engine, model::accurately};
@@ -35,12 +35,13 @@ enum Evaluation {
 }
 
 impl PartitionDpp {
-    /// The conditional probabilities of the paper's algorithm 2, pick by pick without drawing:
+    /// The conditional probabilities of the paper's algorithm 2, pick by pick without drawing.
+    ///
     /// [`Method::PerCandidate`] computes them literally, every other method by shared evaluation.
     ///
     /// # Errors
-    /// Those of [`sampler`](PartitionDpp::sampler) for [`Method::Interpolation`]; [`Error::Nothing`] if
-    /// nothing is left to choose.
+    /// The errors of [`sampler`](PartitionDpp::sampler) for [`Method::Interpolation`]; [`Error::Nothing`] if nothing
+    /// is left to choose.
     pub fn conditionals(&self, method: Method, engine: &Engine) -> Result<Conditionals> {
         if self.open().is_empty() {
             return Err(Error::Nothing { what: "the quota beyond the included items" });
@@ -93,7 +94,8 @@ impl Conditionals {
         self.stage.total()
     }
 
-    /// Determinants that [`Method::PerCandidate`] has computed: one per candidate and node. 0 for the shared evaluation.
+    /// The number of determinants that [`Method::PerCandidate`] has computed: one per candidate and node. 0 for the
+    /// shared evaluation.
     #[must_use]
     pub fn candidate_determinants(&self) -> u64 {
         match &self.evaluation {
@@ -102,18 +104,18 @@ impl Conditionals {
         }
     }
 
-    /// Nodes of the current grid, conjugates counted once.
+    /// The number of nodes of the current grid, with conjugates counted once.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.stage.torus.nodes()
     }
 
-    /// Pr(next pick = i | picks so far) for every item, over all parts whose quota is not met yet; all 0 if nothing is left
-    /// to pick.
+    /// Returns Pr(next pick = i | picks so far) for every item, over all parts whose quota is not met yet; all 0 if
+    /// nothing is left to pick.
     ///
     /// # Errors
-    /// - [`Error::IllConditioned`] if the law is lost in rounding;
-    /// - those of the engine.
+    /// - [`Error::IllConditioned`] if rounding dominates the probabilities;
+    /// - engine errors.
     pub fn probabilities(&self) -> Result<Vec<f64>> {
         let stage = &self.stage;
         let mut probabilities = vec![0.0; stage.setup.item_count()];
@@ -135,9 +137,9 @@ impl Conditionals {
     /// Conditions on an item being picked next.
     ///
     /// # Errors
-    /// - [`Error::ItemOutOfRange`];
-    /// - [`Error::ImpossiblePick`] for an item that has probability zero now;
-    /// - those of the engine.
+    /// - [`Error::ItemOutOfRange`] if there is no such item;
+    /// - [`Error::ImpossiblePick`] if the item has probability zero now;
+    /// - engine errors.
     pub fn pick(&mut self, item: usize) -> Result<()> {
         let stage = &mut self.stage;
         let group = stage.setup.group_of(item)?;

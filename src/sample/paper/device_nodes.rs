@@ -12,27 +12,28 @@ use crate::{
     polynomial::torus::less_one,
 };
 
-/// The conditional law of the next pick, as [`RowNodes`](super::row_nodes::RowNodes) has it, where only the choices come
-/// back from the device: one answer per pick.
+/// The conditional law of the next pick, as in [`RowNodes`](super::row_nodes::RowNodes). The matrices stay on the
+/// device, and only the choices are downloaded: one answer per pick.
 #[derive(Clone, Debug)]
 pub(super) struct DeviceNodes {
     table: Box<dyn NodeTable>,
 }
 
-/// What a grid served for.
+/// The result of drawing on a grid.
 pub(super) enum Drawn {
-    /// Picks.
+    /// At least one pick.
     Some,
-    /// Nothing, since a matrix is singular on the device.
+    /// No pick, because a matrix is singular on the device.
     Nothing,
 }
 
 impl DeviceNodes {
-    /// `None` where nodes are better conditioned on the host: by an engine without such tables, or in single precision.
+    /// The tables of a device; `None` if the engine has no such tables, or computes in single precision, where nodes
+    /// are better conditioned on the host.
     ///
-    /// In single precision the weights would do: those of a pick are off by up to 1e-7 in total variation, twice as much as
-    /// by conditioning on the host. A choice would not: a uniform number of 24 bits gives a law that is off by 1e-3 among
-    /// 10⁵ rows and by 1e-2 among 10⁶, which no stated error covers.
+    /// In single precision, the weights would be accurate enough: the error of a pick's weights is at most 1e-7 in
+    /// total variation, twice the error of conditioning on the host. The choice would not be: with a uniform number
+    /// of 24 bits, the error of the law is 1e-3 among 10⁵ rows and 1e-2 among 10⁶, and no stated error covers it.
     pub(super) fn on(stage: &Stage, at: usize) -> Result<Option<Self>> {
         let Stage { setup, groups, function, torus, .. } = stage;
         if setup.engine.info().precision == Precision::F32 {
@@ -66,8 +67,8 @@ impl DeviceNodes {
             let uniform = uniforms.next();
             let choice = self.table.choose(uniform)?;
             setup.engine.proceed_after(items.len())?;
-            // That the pick before has spent the grid is known only now. A choice from a grid that has just faded is good,
-            // one from a grid that has nothing left is made again.
+            // Only now is it known whether the previous pick has spent the grid. A choice from a grid that has just
+            // faded is good; a choice from a grid that has vanished is made again.
             let spent = choice.soundness != Soundness::Sound
                 || stage.is_used() && stage.has_vanished(choice.coefficient);
             let is_last = stage.is_used() && stage.has_faded(choice.coefficient);
@@ -81,7 +82,7 @@ impl DeviceNodes {
                 if let Some(pick) = stage.consider(items.at(position), at) {
                     break pick;
                 }
-                // Its weight is a rounding error.
+                // The item's weight is a rounding error.
                 self.table.exclude(position)?;
                 chosen = self.table.choose(uniforms.next())?.chosen;
             };

@@ -17,7 +17,7 @@ use crate::{
     watch::Watch,
 };
 
-/// Draws part by part, the smallest quota first, since its grid is the largest.
+/// Draws part by part, starting with the smallest quota, because its grid is the largest.
 ///
 /// # Source
 /// Kathuria and Deshpande (2016), algorithm 2 and theorem 3.2, by the matrix determinant lemma. Tuples are
@@ -49,8 +49,8 @@ enum Nodes {
     Rows(RowNodes),
 }
 
-/// The uniform numbers of a draw. One that a grid could not use serves on the next, so that draws do not depend on where
-/// the nodes are.
+/// The uniform numbers for one draw. A number that one grid could not use is used on the next grid, so that draws do
+/// not depend on where the nodes are evaluated.
 pub(super) struct Uniforms<'r, R: ?Sized> {
     rng: &'r mut R,
     unused: Option<f64>,
@@ -81,14 +81,14 @@ impl Interpolation {
     }
 
     /// # Errors
-    /// [`Error::LostDraw`], [`Error::Ended`], and those of the engine.
+    /// [`Error::LostDraw`], [`Error::Ended`]; engine errors.
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch) -> Result<Vec<u32>> {
         let engine = self.start.setup.engine.watched(watch);
         attempted(&self.start.on(&engine), watch, |mut stage| {
             let at = stage.current(None);
             let mut uniforms = Uniforms { rng: &mut *rng, unused: None };
             let mut first = match &self.first {
-                // A device failed, and the attempt is on the CPU.
+                // A device failed, so this attempt is on the CPU.
                 Evaluation::Device(_) if stage.setup.engine.info() != engine.info() => {
                     Evaluation::on(&stage, at)?
                 }
@@ -126,7 +126,7 @@ impl Evaluation {
         }
     }
 
-    /// With the weights of the first pick, and their sum.
+    /// Adds the weights of the first pick; also returns their sum.
     fn weighed(self, stage: &Stage, at: usize) -> Result<(Self, f64)> {
         let mut host = match self {
             Self::Host(host) => host,
@@ -181,7 +181,7 @@ impl HostNodes {
                 let position = choose(&weights, uniforms.next()).ok_or_else(|| stage.lost())?;
                 match stage.consider(items.at(position), at) {
                     Some(pick) => break (position, pick),
-                    // Its weight is a rounding error.
+                    // The item's weight is a rounding error.
                     None => weights[position] = 0.0,
                 }
             };
@@ -201,7 +201,7 @@ impl Nodes {
         }
     }
 
-    /// Conditions on an item; returns whether the grid is spent.
+    /// Conditions the nodes on an item that is picked; returns whether the grid is spent.
     fn pick(&mut self, stage: &mut Stage, position: usize, pick: &Pick) -> bool {
         match self {
             Self::Items(picks) => picks.pick(position),

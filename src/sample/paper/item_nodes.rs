@@ -1,4 +1,4 @@
-//! Shared candidate evaluation with one matrix per node over the items of a part, for parts of fewer items than
+//! Shared candidate evaluation with one matrix per node over the items of a part, for parts with fewer items than
 //! dimensions.
 
 use std::sync::Arc;
@@ -14,20 +14,21 @@ use crate::{
     polynomial::torus::{Torus, TorusPlan, less_one, real_sum},
 };
 
-/// The largest relative gap between the weights' sum and its exact value at which the nodes are trusted.
+/// The largest relative gap between the sum of the weights and its exact value at which the nodes are trusted.
 const TRUSTED: f64 = 1e-11;
-/// Phases closer to 1 than this (including products of two that should cancel) leave no digits in I − (I + (z−1)T)⁻¹.
+/// Phases closer to 1 than this (including products of two phases that should cancel) leave no digits in I − (I +
+/// (z−1)T)⁻¹.
 const CANCELLED: f64 = 1e-2;
 
 /// The contribution of one part's items at every node: X = U P⁻¹ Uᵀ for the part's rows U, m_l×r.
 ///
-/// The part's own phase z comes last. For fixed other phases, P = A + (z−1)UᵀU; with T = U A⁻¹ Uᵀ follow
+/// The part's own phase z comes last. For fixed other phases, P = A + (z−1)UᵀU. With T = U A⁻¹ Uᵀ:
 ///
 /// ```text
 /// det P = det A · det(I + (z−1)T),   X = T (I + (z−1)T)⁻¹ = (I − (I + (z−1)T)⁻¹)/(z−1)
 /// ```
 ///
-/// so all but a few factorisations are m_l×m_l.
+/// All but a few factorisations are therefore m_l×m_l.
 #[derive(Debug)]
 pub(super) struct ItemNodes {
     /// Position of the part's group in the stage.
@@ -40,9 +41,9 @@ pub(super) struct ItemNodes {
 }
 
 impl ItemNodes {
-    /// The nodes of a stage, for one of its groups; `None` if rounding spoils them.
+    /// The nodes of a stage, for one of its groups; `None` if rounding makes them inaccurate.
     pub(super) fn new(stage: &Stage, at: usize) -> Result<Option<Self>> {
-        // Double precision: the rest is cheap compared with a pass over the rows, and determines the law.
+        // Compute in double precision: this is cheap compared with a pass over the rows, and determines the law.
         let engine = in_double(&stage.setup.engine);
         let function = &stage.function;
         let map = RowMap { weights: &function.weights[at..=at], factor: function.map.as_ref() };
@@ -50,7 +51,7 @@ impl ItemNodes {
         let rank = function.rank();
         let rows = Mat::from_fn(rows.len() / rank, rank, |i, j| rows[i * rank + j]);
 
-        // The part needs a phase of its own: the smallest of the others carries that of the total.
+        // The part needs its own phase, so the group with the fewest items left carries the phase of the total.
         let mut order: Vec<usize> = (0..stage.left.len()).filter(|&other| other != at).collect();
         order.sort_by_key(|&other| stage.left[other]);
         let shares: Vec<Mat<f64>> = order.iter().map(|&other| function.shares[other].clone()).collect();
@@ -78,8 +79,8 @@ impl ItemNodes {
         Ok((nodes.gap(&stage.left) <= TRUSTED).then_some(nodes))
     }
 
-    /// The relative gap between the sum of the items' weights and its exact value: what is left of the part times the
-    /// coefficient wanted.
+    /// The relative gap between the sum of the items' weights and its exact value, which is the number of items left
+    /// of the part times the coefficient wanted.
     pub(super) fn gap(&self, left: &[usize]) -> f64 {
         let coefficient = real_sum(&self.extractors(left), &self.values);
         let trace = |form: &Mat<c64>| (0..form.nrows()).map(|i| form[(i, i)]).sum::<c64>();
@@ -148,10 +149,10 @@ impl ItemPicks {
         weights
     }
 
-    /// Conditions on an item, by position in the part.
+    /// Conditions the nodes on the item at this position in the part.
     pub(super) fn pick(&mut self, position: usize) {
         let items = self.nodes.forms[0].nrows();
-        // At the first node, the real one, P is the identity, and the item's residual is its length there.
+        // At the first node, the real one, P is the identity, so the item's residual is its length there.
         let left = self.diagonals[position].re;
         let nodes = self.nodes.forms.iter().zip(&mut self.columns).zip(&mut self.values);
         for (((form, columns), value), diagonal) in nodes.zip(self.diagonals.chunks_exact_mut(items)) {

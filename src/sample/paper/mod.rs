@@ -1,6 +1,9 @@
-//! Algorithm 2 of Kathuria and Deshpande (2016): one pick after another from conditional probabilities, whose coefficients are
-//! interpolated from nodes on the torus. `interpolation` shares the work of all candidates, `per_candidate` does as the paper
-//! does. [`Method::Auto`](super::Method::Auto) draws by rejection where that costs less; no quota is known where it does not.
+//! Algorithm 2 of Kathuria and Deshpande (2016): items are picked one after another from conditional probabilities,
+//! whose coefficients are interpolated from nodes on the torus.
+//!
+//! `interpolation` shares the work of all candidates; `per_candidate` follows the paper literally.
+//! [`Method::Auto`](super::Method::Auto) draws by rejection if that costs less; no quota is known for which it costs
+//! more.
 
 mod conditionals;
 mod device_nodes;

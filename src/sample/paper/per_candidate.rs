@@ -14,11 +14,11 @@ use crate::{
 
 /// The conditional law of the next pick, given the picks made so far.
 ///
-/// Item i of part l comes next with probability ∝ ‖b_i‖² c_i, where b_i is the residual of row i beyond the picks, and
-/// c_i the coefficient of z^{κ−e_l} of the generating function after projecting all rows off b_i.
+/// Item i of part l comes next with probability ∝ ‖b_i‖² c_i. Here b_i is the residual of row i beyond the picks, and
+/// c_i is the coefficient of z^{κ−e_l} of the generating function after projecting all rows off b_i.
 ///
 /// # Cost
-/// 8/3·r³ per candidate, node and pick, at the nodes of the shared evaluation. 8r bytes per item.
+/// 8/3·r³ operations per candidate, node and pick, at the nodes of the shared evaluation. 8r bytes per item.
 ///
 /// # Source
 /// Kathuria and Deshpande (2016), algorithm 2; with one part it is their algorithm 1 (Deshpande and
@@ -31,7 +31,7 @@ pub(super) struct ProjectedCandidates {
     rows: Vec<f64>,
     /// ‖b_i‖².
     norms: Vec<f64>,
-    /// The coefficient of every candidate, position by position.
+    /// The coefficient of every candidate, in order of position.
     coefficients: Vec<f64>,
     /// Determinants computed so far.
     pub(super) determinants: u64,
@@ -81,13 +81,14 @@ impl ProjectedCandidates {
         Ok(())
     }
 
-    /// The weight of every free item, proportional to Pr(next), group after group. They sum to what is left times the
-    /// coefficient wanted.
+    /// The weight of every free item, proportional to Pr(next), group after group. The weights sum to the number of
+    /// items left times the coefficient wanted.
     pub(super) fn weights(&self) -> impl Iterator<Item = f64> + '_ {
         self.norms.iter().zip(&self.coefficients).map(|(norm, coefficient)| (norm * coefficient).max(0.0))
     }
 
-    /// Conditions on an item of an open group: projects all rows off its own, and makes a new grid if the old one is spent.
+    /// Conditions on an item of an open group: projects all rows off the item's row, and makes a new grid if the old
+    /// one is spent.
     pub(super) fn pick(&mut self, stage: &mut Stage, item: usize, pick: &Pick) -> Result<()> {
         let rank = stage.function.rank();
         let position = stage.position(item, pick.at);
@@ -100,7 +101,7 @@ impl ProjectedCandidates {
         if stage.total() == 0 {
             return Ok(());
         }
-        // The picked candidate's coefficient is the one wanted now.
+        // The coefficient of the picked candidate is the one wanted now.
         if stage.has_faded(coefficient) {
             *stage = stage.renewed()?;
             *self = Self::on(stage, self.determinants)?;
@@ -132,7 +133,7 @@ impl PerCandidate {
     }
 
     /// # Errors
-    /// [`Error::LostDraw`](crate::Error::LostDraw), [`Error::Ended`](crate::Error::Ended), and those of the engine.
+    /// [`Error::LostDraw`](crate::Error::LostDraw), [`Error::Ended`](crate::Error::Ended); engine errors.
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch) -> Result<Vec<u32>> {
         let engine = self.start.setup.engine.watched(watch);
         attempted(&self.start.on(&engine), watch, |stage| finish(stage, self.first.clone(), rng))
@@ -151,7 +152,7 @@ fn finish<R: Rng + ?Sized>(
             let (at, item) = stage.candidate(position);
             match stage.consider(item, at) {
                 Some(pick) => break (item, pick),
-                // Its weight is a rounding error.
+                // The item's weight is a rounding error.
                 None => weights[position] = 0.0,
             }
         };

@@ -12,22 +12,21 @@ use crate::{
     polynomial::torus::{less_one, real_sum},
 };
 
-/// Whether conditioning by a pivot qᵀP⁻¹q spoils its node, because P is close to singular before or after the pick, so
-/// that the node should be recomputed.
+/// Whether conditioning by a pivot qᵀP⁻¹q makes its node inaccurate, because P is close to singular before or after
+/// the pick. Such a node should be recomputed.
 pub(super) fn is_near_singular(pivot: c64) -> bool {
     !(1e-6..1e4).contains(&pivot.norm())
 }
 
 /// The conditional law of the next pick, given the picks made so far.
 ///
-/// With φ = det P and P⁻¹ known at every node, item i of part l comes next with probability ∝ u_iᵀ W_l u_i,
+/// Let φ = det P and P⁻¹ be known at every node. Then item i of part l comes next with probability ∝ u_iᵀ W_l u_i:
 ///
 /// ```text
 /// W_l = Re mean over nodes of φ(θ) P(θ)⁻¹ e^{−i(κ−e_l)·θ}
 /// ```
 ///
-/// and a pick with direction q conditions every node by a rank-one update: P⁻¹ ← P⁻¹ − vvᵀ/(qᵀv),
-/// φ ← φ·(qᵀv), v = P⁻¹q.
+/// A pick with direction q conditions every node by a rank-one update: P⁻¹ ← P⁻¹ − vvᵀ/(qᵀv), φ ← φ·(qᵀv), v = P⁻¹q.
 ///
 /// # Cost
 /// 16r² operations per node and pick, and 2m_l·n·r for the candidates; 16r² bytes per node.
@@ -45,8 +44,8 @@ impl RowNodes {
         Ok(Self { values, inverses: Arc::new(inverses), near_singular: false })
     }
 
-    /// The weight of every free item of an open group, proportional to Pr(next). They sum to what is left of the group
-    /// times the coefficient wanted.
+    /// The weight of every free item of an open group, proportional to Pr(next). The weights sum to the number of
+    /// items left of the group times the coefficient wanted.
     pub(super) fn weights(&self, stage: &Stage, at: usize) -> Result<Vec<f64>> {
         let Stage { setup, groups, function, torus, left, .. } = stage;
         let rank = function.rank();
@@ -61,7 +60,7 @@ impl RowNodes {
         setup.engine.row_forms(&setup.rows(&groups[at..=at]), &[factor.as_ref()])
     }
 
-    /// Conditions on a pick.
+    /// Conditions the nodes on the item picked.
     pub(super) fn pick(&mut self, pick: &Pick) {
         for (inverse, value) in Arc::make_mut(&mut self.inverses).iter_mut().zip(&mut self.values) {
             let along = condition(inverse.as_mut(), &pick.direction);
@@ -102,7 +101,7 @@ mod tests {
         law.0.record(&pick);
     }
 
-    /// The largest gap between two laws' probabilities of next picks from the first group.
+    /// The largest difference between two laws in the probabilities of the next pick from the first group.
     fn gap(one: &(Stage, RowNodes), other: &(Stage, RowNodes), picks: &[usize]) -> f64 {
         let probabilities = |(stage, nodes): &(Stage, RowNodes)| {
             let items = stage.setup.items(stage.groups[0]);
@@ -129,7 +128,7 @@ mod tests {
         assert!(gap(&law, &fresh, &[2]) > 1e-3);
     }
 
-    /// Grids are renewed because late picks lose their digits at a fixed radius.
+    /// Grids are renewed because late picks lose digits at a fixed radius.
     #[test]
     fn a_fixed_radius_loses_late_picks() {
         let (features, partition) = two_parts(40);

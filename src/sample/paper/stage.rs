@@ -17,10 +17,10 @@ use crate::{
     },
 };
 
-/// The grid is renewed when the coefficient wanted falls below this fraction of what a fresh tilt guarantees: at a fixed
-/// radius late picks of large quotas lose their digits.
+/// The grid is renewed when the coefficient wanted falls below this fraction of the value that a fresh tilt
+/// guarantees. At a fixed radius, late picks of large quotas lose digits.
 const FADED: f64 = 0.25;
-/// Below this fraction not even one more pick is made on the grid, where it is known only with the next choice that the
+/// Below this fraction, no further pick is made on the grid. It applies if only the next choice shows that the
 /// coefficient has faded.
 const VANISHED: f64 = 0.01;
 
@@ -61,7 +61,7 @@ impl DrawSetup {
     }
 }
 
-/// The generating function of what is left to choose, its nodes, and the picks made since they were computed.
+/// The generating function of the items left to choose, its nodes, and the picks made since the nodes were computed.
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
     pub(super) setup: Arc<DrawSetup>,
@@ -69,9 +69,9 @@ pub(super) struct Stage {
     pub(super) groups: Vec<usize>,
     pub(super) function: Arc<GeneratingFunction>,
     pub(super) torus: Arc<Torus>,
-    /// How many items are left to choose from each of these groups.
+    /// The number of items left to choose from each of these groups.
     pub(super) left: Vec<usize>,
-    /// Items picked, in order, on this grid and those before.
+    /// Items picked, in order, on this grid and on earlier ones.
     pub(super) picks: Vec<usize>,
     /// The directions of the picks on this grid.
     directions: OrthonormalBasis,
@@ -80,9 +80,9 @@ pub(super) struct Stage {
 /// An item about to be picked.
 pub(super) struct Pick {
     item: usize,
-    /// Its group, by position in the stage.
+    /// The item's group, by position in the stage.
     pub(super) at: usize,
-    /// The unit vector of its residual beyond the picks, in coordinates of the grid.
+    /// The unit vector of the item's residual beyond the picks, in coordinates of the grid.
     pub(super) direction: Vec<f64>,
 }
 
@@ -116,18 +116,18 @@ impl Stage {
     /// Estimated total variation error of the law, for this value of the coefficient wanted.
     ///
     /// # Errors
-    /// [`Error::IllConditioned`] if it is lost in rounding.
+    /// [`Error::IllConditioned`] if rounding dominates the coefficient.
     pub(super) fn error(&self, coefficient: f64) -> Result<f64> {
         let rounding =
             2.0 * (self.function.rank() as f64 + 4.0) * self.setup.engine.info().precision.epsilon();
         accurate(self.total() as f64 * rounding / coefficient + self.setup.error)
     }
 
-    /// The [`error`](Self::error) by the weights of all candidates, group after group. Those of every group give the same
-    /// coefficient, unless rounding dominates.
+    /// The [`error`](Self::error) from the weights of all candidates, group after group. The weights of every group
+    /// give the same coefficient, unless rounding dominates.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`error`](Self::error).
     pub(super) fn error_of(&self, mut weights: &[f64]) -> Result<f64> {
         let mut worst = 0.0;
         for (&group, &left) in self.groups.iter().zip(&self.left) {
@@ -150,8 +150,8 @@ impl Stage {
         self.left.iter().sum()
     }
 
-    /// The pick of an item of a group (by position in `groups`); `None` if its group is done, or its row depends on those
-    /// of the included items and the picks.
+    /// The pick of an item of a group (by position in `groups`); `None` if the group is done, or if the row depends
+    /// on the rows of the included items and the picks.
     pub(super) fn consider(&self, item: usize, at: usize) -> Option<Pick> {
         if self.left[at] == 0 || self.picks.contains(&item) {
             return None;
@@ -161,7 +161,7 @@ impl Stage {
         let mut row = vec![0.0; features.dims()];
         features.read_row(item, weights[at] * self.setup.scales[self.groups[at]], &mut row);
         self.setup.ground.unit_residual(&row)?;
-        // In these coordinates weights have ordinary magnitudes: rows that are too short here are never picked.
+        // In these coordinates, weights have ordinary magnitudes: rows that are too short here are never picked.
         let mut direction: Vec<f64> = (0..map.ncols()).map(|j| dot(column(map.as_ref(), j), &row)).collect();
         OrthonormalBasis::normalise(&mut direction)?;
         let norm = self.directions.remove_from(&mut direction)?;
@@ -169,19 +169,19 @@ impl Stage {
         Some(Pick { item, at, direction })
     }
 
-    /// Records a pick.
+    /// Records that an item was picked.
     pub(super) fn record(&mut self, pick: &Pick) {
         self.left[pick.at] -= 1;
         self.picks.push(pick.item);
         self.directions.extend(&pick.direction);
     }
 
-    /// Whether the coefficient wanted has faded, so that the rest should be drawn on new nodes.
+    /// Whether the coefficient wanted has faded, so that the remaining items should be drawn on new nodes.
     pub(super) fn has_faded(&self, coefficient: f64) -> bool {
         self.is_below(FADED, coefficient)
     }
 
-    /// Whether it has faded so much that too few digits are left for any pick.
+    /// Whether the coefficient has faded so much that too few digits are left for any pick.
     pub(super) fn has_vanished(&self, coefficient: f64) -> bool {
         self.is_below(VANISHED, coefficient)
     }
@@ -190,10 +190,10 @@ impl Stage {
         self.total() > 0 && (coefficient.is_nan() || coefficient < share * coefficient_bound(&self.left))
     }
 
-    /// A new grid for what is left, at its own tilt, without the groups that are done.
+    /// A new grid for the items left, at its own tilt, without the groups that are done.
     ///
     /// # Errors
-    /// [`Error::Eigen`].
+    /// [`Error::Eigen`] if an eigendecomposition fails.
     pub(super) fn renewed(&self) -> Result<Self> {
         let (function, kept) = self.function.after(self.directions.as_matrix(), &self.left);
         let left: Vec<usize> = kept.iter().map(|&at| self.left[at]).collect();
@@ -209,8 +209,8 @@ impl Stage {
         })
     }
 
-    /// The group to draw from: the last one until it is done, then the one with the least left, since its grid is the
-    /// largest.
+    /// The group to draw from: the last one until it is done, then the one with the fewest items left, because its
+    /// grid is the largest.
     pub(super) fn current(&self, last: Option<usize>) -> usize {
         let open = |&at: &usize| self.left[at] > 0;
         let same = (0..self.left.len()).filter(open).find(|&at| Some(self.groups[at]) == last);
@@ -240,19 +240,19 @@ impl Stage {
         }
     }
 
-    /// Position of an item of a group among the candidates, counted over all groups.
+    /// The position of an item of a group among the candidates, counted over all groups.
     pub(super) fn position(&self, item: usize, at: usize) -> usize {
         let before: usize = self.groups[..at].iter().map(|&group| self.setup.items(group).len()).sum();
         before + self.setup.items(self.groups[at]).iter().position(|other| other == item).unwrap_or_default()
     }
 
-    /// The picks, as the samplers return them.
+    /// The picks, in the form that samplers return.
     #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
     pub(super) fn drawn(&self) -> Vec<u32> {
         self.picks.iter().map(|&item| item as u32).collect()
     }
 
-    /// The same on another engine.
+    /// The same stage on another engine.
     pub(super) fn on(&self, engine: &Engine) -> Stage {
         let mut stage = self.clone();
         stage.compute_on(engine);
@@ -268,9 +268,10 @@ impl Stage {
 /// Attempts at a draw before it fails.
 const ATTEMPTS: usize = 8;
 
-/// The first attempt that succeeds, from a copy of a stage. An attempt fails if all weights are rounding errors, with a
-/// probability that the error of the law covers, or if a device fails; then the next is on the CPU. Any other error is
-/// final.
+/// Returns the result of the first attempt that succeeds, each from a copy of a stage.
+///
+/// An attempt fails if all weights are rounding errors, with a probability that the error of the law covers, or if a
+/// device fails; the next one is then on the CPU. Any other error is final.
 pub(super) fn attempted<T>(
     start: &Stage,
     watch: &Watch,

@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Contraction {
-    /// Draws from tight parts one by one, and from the others.
+    /// A sampler that draws from each tight part separately, and from all other parts together.
     fn sampler(self, options: SamplerOptions, engine: &Engine) -> Result<Sampler> {
         let Self { parts, rest, basis } = self;
         let of_part = |PartKDpp { ground, items, count }: PartKDpp| {
@@ -32,41 +32,43 @@ impl Contraction {
 impl PartitionDpp {
     /// Sets up an exact sampler.
     ///
-    /// Under exact counts any [`Method`] applies. Under ranges it is rejection: a DPP with weighted parts (a k-DPP if the
-    /// total is fixed) proposes sets, and the acceptance corrects for the weights.
+    /// Under exact counts any [`Method`] applies. Under ranges, rejection is used: a DPP with weighted parts (a k-DPP
+    /// if the total is fixed) proposes sets, and the acceptance corrects for the weights.
     ///
     /// ```text
     /// accept S with counts c in the ranges with probability exp(min_c' Σ c'_l t_l − Σ c_l t_l),
     /// t minimises ln det(I + Σ e^(t_l) G_l) + Σ max(−lo_l t_l, −hi_l t_l)
     /// ```
     ///
-    /// A part that spans no more dimensions than the quota asks of it, in exact arithmetic, is drawn by itself: whatever is
-    /// chosen of it, the law of the others is the same.
+    /// If a part spans only as many dimensions as the quota requires from it, in exact arithmetic, it is drawn
+    /// separately: the items chosen from it do not affect the distribution of the others.
     ///
     /// # Cost
-    /// Two passes over A (2mn² operations each; two more for every six digits that A is worse conditioned than 1e3),
-    /// O(pn³) per step of the tilt, 24 bytes per item, 32 during set-up.
+    /// Two passes over A (2mn² operations each; two more for each factor of 10⁶ by which the condition number of A
+    /// exceeds 1e3), O(pn³) per step of the tilt, 24 bytes per item, 32 during set-up.
     ///
-    /// Per draw by rejection: at most 1 / [`acceptance_bound`](Sampler::acceptance_bound) proposals on average, each
-    /// O(k·n·r) whatever the number of items; under exact counts that is
-    /// [`expected_proposals`](crate::sample::expected_proposals), known before the set-up. Under ranges the bound is that
-    /// of the single most typical vector of counts (Gurvits 2008), far too low for many parts with wide ranges. So a pilot
-    /// of 256 proposals, or of 64 weighted draws if it sees fewer than 16 acceptances, predicts the
-    /// [proposals per draw](Sampler::predicted_proposals), which the budget is compared with. If the bound does not meet the
-    /// budget, a trial of up to 131072 proposals measures the acceptance, and the bound is a quarter of the result (wrong
-    /// once in 1e5). If the trial sees too few acceptances, 64 weighted draws estimate it (a quarter of that).
+    /// With rejection, a draw takes at most 1 / [`acceptance_bound`](Sampler::acceptance_bound) proposals on average.
+    /// Each is O(k·n·r) for any number of items. Under exact counts, the number of proposals is at most
+    /// [`expected_proposals`](crate::sample::expected_proposals), known before the set-up.
     ///
-    /// By interpolation: O(r²) per pick and node and O(r³ + m_l·n·r) per pick, a new grid (8r³ per node) for every part
-    /// but the first; 8r³ operations and 16r² bytes per node before the first draw, and as many bytes in every thread.
-    /// About 8√k + 10 nodes for the total, times κ_l + 1 for every part but one, halved.
+    /// Under ranges, the bound covers only the single most typical vector of counts (Gurvits 2008), and is far too
+    /// low for many parts with wide ranges. A pilot run of 256 proposals therefore predicts the [proposals per
+    /// draw](Sampler::predicted_proposals), which are compared with the budget. If it sees fewer than 16 acceptances,
+    /// 64 weighted draws predict them. If the bound does not meet the budget, a trial of up to 131072 proposals
+    /// measures the acceptance, and the bound is a quarter of the result (wrong once in 1e5). If the trial sees too
+    /// few acceptances, 64 weighted draws estimate the acceptance, and the bound is a quarter of the estimate.
+    ///
+    /// With interpolation, a draw takes O(r²) per pick and node, O(r³ + m_l·n·r) per pick, and a new grid (8r³ per
+    /// node) for every part except the first. Before the first draw, it takes 8r³ operations and 16r² bytes per node,
+    /// and the same memory again in every thread. The number of nodes is about 8√k + 10 for the total, times κ_l + 1
+    /// for every part except one, halved.
     ///
     /// # Errors
     /// - [`Error::ProposalBudget`] from [`Method::Auto`] under exact counts, with the numbers of proposals and nodes;
-    ///   [`Error::RangeProposalBudget`] under ranges if more proposals are predicted than the budget allows;
-    /// - [`Error::NodeBudget`] from the methods by interpolation, with the number of nodes;
-    /// - [`Error::CountsNotExact`] from them under ranges;
-    /// - [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's accuracy,
-    ///   and those of the engine.
+    /// - [`Error::RangeProposalBudget`] under ranges, if more proposals are predicted than the budget allows;
+    /// - [`Error::NodeBudget`] from the interpolation methods, with the number of nodes;
+    /// - [`Error::CountsNotExact`] from the interpolation methods under ranges;
+    /// - [`Error::Eigen`], and [`Error::SizeAboveRank`] if the rank shows only in f64; engine errors.
     pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         let options = options.into();
         if self.open().is_empty() {
@@ -119,7 +121,8 @@ impl PartitionDpp {
         within(options.law_error, self, |dpp| dpp.graded(engine), new, lowered)
     }
 
-    /// Rejection, unless interpolation is predicted to cost less by the bounds that the features allow.
+    /// The rejection sampler, unless interpolation is predicted to cost less under the bounds that the features
+    /// allow.
     fn rejection_if_cheaper(
         &self,
         plan: &mut Plan,

@@ -8,22 +8,23 @@ use crate::{
     sample::{acceptance::expected_proposals, projection, rejection::Rejection},
 };
 
-/// How to draw from a Partition-DPP. Every method is exact; approximate draws are
-/// [`PartitionDpp::chains`].
+/// How to draw from a Partition-DPP.
+///
+/// Every method is exact; for approximate draws, see [`PartitionDpp::chains`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Method {
-    /// Whichever of rejection and interpolation is predicted to cost less, within the budgets of proposals and nodes; an
-    /// error if neither is. Never approximate. Rejection under ranges.
+    /// Rejection or interpolation, whichever is predicted to cost less within the budgets of proposals and nodes; an
+    /// error if neither is within its budget. Never approximate. Rejection under ranges.
     #[default]
     Auto,
-    /// Tilted rejection, whatever its cost.
+    /// Rejection against a [`Bound`](super::super::Bound); under exact counts, at any cost.
     Rejection,
-    /// Algorithm 2 of Kathuria and Deshpande (2016), all candidates of a part evaluated together.
+    /// Algorithm 2 of Kathuria and Deshpande (2016), with all candidates of a part evaluated together.
     Interpolation,
-    /// The same algorithm, literally: projected rows, and one determinant per candidate and node. Slow; a reference and a
-    /// baseline.
+    /// The same algorithm, literally: projected rows, and one determinant per candidate and node. Slow; useful as a
+    /// reference and a baseline.
     PerCandidate,
 }
 
@@ -38,44 +39,44 @@ impl fmt::Display for Method {
     }
 }
 
-/// Why a method draws.
+/// The reason for the method used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Choice {
-    /// It was requested.
+    /// The method was requested.
     Requested,
-    /// It is predicted to cost less.
+    /// The method is predicted to cost less.
     Cheaper,
-    /// The other would exceed its budget.
+    /// The other method would exceed its budget.
     WithinBudget,
 }
 
-/// The method that draws, with the predicted costs of all.
+/// The method used, with the predicted costs of all methods.
 ///
 /// Costs are floating-point operations per sample, predicted from sizes alone, including a hundredth of the set-up.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Plan {
-    /// The method that draws: never [`Method::Auto`].
+    /// The method used, never [`Method::Auto`].
     pub method: Method,
-    /// Why.
+    /// The reason for the method.
     pub choice: Choice,
-    /// Average proposals per sample by rejection: an upper bound from sizes alone, a prediction after the set-up.
+    /// Average proposals per sample by rejection: an upper bound from sizes alone, or a prediction after the set-up.
     pub proposals: f64,
     /// Operations per sample by rejection.
     pub rejection_cost: f64,
-    /// The most nodes that interpolation is expected to need, conjugates counted once.
+    /// The most nodes that interpolation is expected to need, with conjugates counted once.
     pub nodes: f64,
-    /// Operations per sample by interpolation.
+    /// Operations per sample if interpolation is used.
     pub interpolation_cost: f64,
     /// Operations per sample by the paper's literal algorithm.
     pub per_candidate_cost: f64,
 }
 
 impl Plan {
-    /// An upper bound of the average operations per sample by the method that draws.
+    /// An upper bound of the average operations per sample of the method used.
     #[must_use]
     pub fn operations(&self) -> f64 {
         match self.method {
@@ -87,12 +88,12 @@ impl Plan {
 }
 
 impl Plan {
-    /// What the set-up of rejection tells.
+    /// Updates the costs of rejection after its set-up.
     pub(in crate::sample) fn measured(&mut self, law: &Rejection) {
         (self.proposals, self.rejection_cost) = (law.proposals(), law.cost());
     }
 
-    /// Chooses between rejection and interpolation; whether the method chosen is within its budget.
+    /// Chooses between rejection and interpolation; returns whether the method chosen is within its budget.
     pub(in crate::sample) fn decide(&mut self, budget: f64, node_budget: f64) -> bool {
         let within = (self.proposals <= budget, self.nodes <= node_budget);
         (self.method, self.choice) = match within {
@@ -124,30 +125,31 @@ impl fmt::Display for Plan {
     }
 }
 
-/// The most bytes of the inverses of all nodes, which are held once and again in every thread that draws.
+/// The most bytes of the inverses of all nodes, which are held once, and again in every thread that draws.
 const INVERSE_BYTES: f64 = (1_u64 << 28) as f64;
-/// Samples over which predictions spread the set-up.
+/// The number of samples over which predictions spread the set-up.
 const SAMPLES: f64 = 100.0;
 /// The overhead of a grid beyond the arithmetic at its nodes, in operations: a tilt, memory, calls.
 const GRID_OVERHEAD: f64 = 2e5;
 
-/// The most nodes that a total of k needs for negligible aliasing: some standard deviations.
+/// The most nodes that a total of k needs for negligible aliasing: a few standard deviations.
 fn total_nodes(k: usize) -> f64 {
     (9.0 * (k as f64).sqrt()).ceil() + 16.0
 }
 
 impl PartitionDpp {
-    /// What sizes alone tell of the plan of [`sampler`](PartitionDpp::sampler) under exact counts; `None` if nothing is left
-    /// to choose, and under ranges, which leave no choice of methods.
+    /// Predicts the plan of [`sampler`](PartitionDpp::sampler) under exact counts from sizes alone; `None` if nothing
+    /// is left to choose, and under ranges, which leave no choice of methods.
     ///
-    /// Rejection is that by [`Bound::Tilted`](super::super::Bound::Tilted), whose cost is guaranteed for any features. The
-    /// other bounds depend on the features: the plan of a sampler knows the best one, and may be another.
+    /// The cost of rejection is for [`Bound::Tilted`](super::super::Bound::Tilted), which is guaranteed for any
+    /// features. The other bounds depend on the features. The plan of a sampler uses the best bound, and may
+    /// therefore differ.
     ///
     /// # Cost
-    /// O(p); reads no features.
+    /// O(p); does not read the features.
     ///
     /// # Errors
-    /// [`Error::CountsNotExact`](crate::Error::CountsNotExact) from the methods by interpolation, under ranges.
+    /// [`Error::CountsNotExact`](crate::Error::CountsNotExact) from the interpolation methods under ranges.
     pub fn plan(&self, options: impl Into<SamplerOptions>) -> Result<Option<Plan>> {
         let options = options.into();
         let (method, budget) = (options.method(), options.proposal_budget);
@@ -165,7 +167,7 @@ impl PartitionDpp {
         Ok(Some(plan))
     }
 
-    /// The most nodes that interpolation may take, by the budget and by memory.
+    /// The most nodes that interpolation may use, given the budget and memory.
     pub(in crate::sample) fn interpolation_budget(&self) -> f64 {
         let rank = self.ground().dims_left() as f64;
         self.nodes_allowed().min(INVERSE_BYTES / (16.0 * rank * rank))
@@ -178,7 +180,7 @@ impl PartitionDpp {
         let proposals = expected_proposals(counts);
         let one_proposal = projection::operations(items as f64, dims, rank as f64, size as f64);
 
-        // Parts are drawn from the smallest quota up; the grid is one over those that are left.
+        // Parts are drawn in order of increasing quota; each grid covers the parts that are left.
         let mut parts: Vec<(usize, usize)> =
             self.open().iter().map(|part| (part.low, part.items.len())).collect();
         parts.sort_unstable();
@@ -193,7 +195,7 @@ impl PartitionDpp {
             per_sample += count * (16.0 * grid * r * r + 8.0 * r * r * r + 2.0 * free * dims * r);
             let candidates: usize = parts[stage..].iter().map(|(_, free)| free).sum();
             per_candidate += count * candidates as f64 * grid * 8.0 / 3.0 * r * r * r;
-            // The first grid is laid out before the first draw, the others within every draw.
+            // The first grid is laid out before the first draw, the others during every draw.
             let layout = 8.0 * r * r * r * grid + GRID_OVERHEAD;
             if stage == 0 {
                 (nodes, set_up) = (grid, layout);

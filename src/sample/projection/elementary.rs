@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// Items whose weights are summed together in the search for a pick.
+/// The number of items whose weights are summed together in the search.
 const BLOCK: usize = 64;
 
 /// V, the m×r matrix of eigenvectors of the kernel, column-major.
@@ -34,7 +34,7 @@ pub(crate) struct ElementaryScratch {
 }
 
 impl ElementaryScan {
-    /// Transposes the rows of V, given one item after the other.
+    /// Transposes the rows of V, which are given item by item.
     pub(super) fn new(rows: &Rows<'_>, whitened_rows: &[f64], rank: usize) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let items: Vec<u32> = rows.iter().map(|(item, _)| item as u32).collect();
@@ -54,8 +54,8 @@ impl ElementaryScan {
 
     /// Picks items until the chosen eigenvectors are used up or `keep` rejects one.
     ///
-    /// Item i is next with probability ∝ d_i, the squared residual of row i of V_J beyond the rows picked;
-    /// d_i ← d_i − (v_i·q)² after each pick with direction q.
+    /// Item i is next with probability ∝ d_i, the squared residual of row i of V_J beyond the rows picked. After each
+    /// pick with direction q, d_i ← d_i − (v_i·q)².
     pub(super) fn draw<R: Rng + ?Sized>(
         &self,
         chosen: &[usize],
@@ -106,8 +106,8 @@ fn pick<R: Rng + ?Sized>(weights: &[f64], blocks: &mut Vec<f64>, rng: &mut R) ->
     start + search(&weights[start..weights.len().min(start + BLOCK)], &mut left)
 }
 
-/// The index at which the running sum of the weights exceeds `left`, which is left with the remainder. If rounding
-/// leaves a little beyond the end, the last index of positive weight.
+/// Returns the index at which the running sum of the weights exceeds `left`, and leaves the remainder in `left`. If
+/// rounding leaves a little beyond the end, it is the last index of positive weight.
 fn search(weights: &[f64], left: &mut f64) -> usize {
     let mut last = 0;
     for (index, &weight) in weights.iter().enumerate() {
@@ -119,7 +119,7 @@ fn search(weights: &[f64], left: &mut f64) -> usize {
             last = index;
         }
     }
-    // The rest belongs to the last index, if the search continues inside it.
+    // If the search continues inside the last index, the rest belongs to it.
     *left = 0.0;
     last
 }

@@ -10,16 +10,16 @@ use crate::{
     linalg::{column, kernels::dot},
 };
 
-/// A trial's alias entry is prefetched 3·LAG trials ahead, its item 2·LAG, its row LAG, while earlier trials are
-/// computed.
+/// The lag of the pipeline: a trial's alias entry is prefetched 3·LAG trials ahead, its item 2·LAG, and its row LAG,
+/// while earlier trials are computed.
 const LAG: usize = 8;
-/// Trials in the pipeline; a power of two above 3·LAG.
+/// The number of trials in the pipeline; a power of two above 3·LAG.
 const RING: usize = 32;
 
-/// Items proposed in proportion to h_i = ‖w_l s_l Fᵀ a_i‖², accepted with probability
-/// ‖w_l s_l Bᵀ a_i‖² / h_i, where B holds the columns of F not yet used up.
+/// Trials of items in proportion to h_i = ‖w_l s_l Fᵀ a_i‖², accepted with probability ‖w_l s_l Bᵀ a_i‖² / h_i, where
+/// B holds the columns of F not yet used up.
 ///
-/// The law depends on B alone: h_i only has to bound the numerator, so the table may round it up.
+/// The law depends only on B: h_i need only bound the numerator, so the table may round it up.
 #[derive(Debug)]
 pub(in crate::sample) struct LeverageTrials {
     features: Features,
@@ -41,7 +41,7 @@ pub(crate) struct LeverageScratch {
 }
 
 impl LeverageScratch {
-    /// Forgets the trials that were drawn ahead.
+    /// Discards the trials drawn ahead.
     pub(super) fn forget(&mut self) {
         self.pipeline.next = 0;
     }
@@ -49,8 +49,8 @@ impl LeverageScratch {
 
 /// Trials in progress: words drawn, items looked up, rows prefetched.
 ///
-/// Trial t of a draw is at position t mod [`RING`]. Acceptance does not affect which items are tried, so trials are drawn
-/// ahead, and unused ones serve the next proposal of the same draw.
+/// Trial t of a draw is at position t mod [`RING`]. Acceptance does not affect which items are tried, so trials are
+/// drawn ahead, and unused trials serve the next proposal of the same draw.
 #[derive(Debug)]
 struct Pipeline {
     words: [u64; RING],
@@ -119,7 +119,8 @@ impl LeverageTrials {
         true
     }
 
-    /// Tries items until one is accepted: its item and ‖Bᵀ row‖. `None` if far more fail than the size of B explains.
+    /// Tries items until one is accepted, and returns it with ‖Bᵀ row‖. `None` if far more trials fail than the size
+    /// of B explains.
     fn accepted_trial<R: Rng + ?Sized>(
         &self,
         remaining: &mut RemainingBasis,
@@ -139,7 +140,7 @@ impl LeverageTrials {
         None
     }
 
-    /// The item of the next trial, with its row in the pipeline; advances later trials.
+    /// Returns the item of the next trial, and leaves its row in the pipeline; advances later trials.
     fn next_trial<R: Rng + ?Sized>(&self, pipeline: &mut Pipeline, rng: &mut R) -> u32 {
         let now = pipeline.next;
         if now == 0 {
@@ -159,7 +160,7 @@ impl LeverageTrials {
     /// Reads the row at a position, scaled so that ‖Bᵀ row‖² is its probability of acceptance, and returns its item.
     fn read(&self, position: u32, row: &mut [f64]) -> u32 {
         let item = self.trials.item(position);
-        // The null entry's weight is infinite, and the row becomes zero: never accepted.
+        // The null entry's weight is infinite, so the row becomes zero and is never accepted.
         let weight = self.row_weights[self.group(position)] / f64::from(self.trials.weight(position)).sqrt();
         self.features.read_row(item as usize, weight, row);
         item
@@ -175,7 +176,7 @@ impl LeverageTrials {
         &self.groups
     }
 
-    /// The items tried.
+    /// The table of the items tried.
     pub(in crate::sample) fn table(&self) -> &AliasTable {
         &self.trials
     }
@@ -189,8 +190,9 @@ impl LeverageTrials {
         self.total
     }
 
-    /// The row at a position in coordinates of some columns of F, scaled so that its squared length is a probability of
-    /// acceptance; zero for rows that are never drawn. Every coordinate has the same bits whatever the others.
+    /// Writes the row at a position in coordinates of some columns of F, scaled so that its squared length is a
+    /// probability of acceptance; zero for rows that are never drawn. The bits of a coordinate do not depend on the
+    /// other columns.
     pub(in crate::sample) fn unit_row(&self, position: u32, columns: &[usize], out: &mut [f64]) {
         if self.trials.weight(position) <= 0.0 {
             out.fill(0.0);
@@ -228,7 +230,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    /// Eigenvectors spoilt by rounding accept nothing: the draw must end all the same.
+    /// If rounding corrupts the eigenvectors, nothing is accepted, but the draw must still end.
     #[test]
     fn trials_without_hope_end() {
         let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, -1.0]).unwrap();

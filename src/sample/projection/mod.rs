@@ -1,4 +1,4 @@
-//! The second phase of every spectral sampler: a draw of the projection DPP on chosen eigenvectors.
+//! The second phase of every spectral sampler: a draw from the projection DPP on the chosen eigenvectors.
 
 mod elementary;
 mod leverage;
@@ -18,15 +18,15 @@ use crate::{
     polynomial::spectrum::Spectrum,
 };
 
-/// How items are picked once the eigenvectors are chosen. The law is the same.
+/// How items are picked once the eigenvectors are chosen. The distribution is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Projection {
-    /// Whichever is predicted to cost less.
+    /// The one with the lower predicted cost.
     #[default]
     Cheaper,
-    /// Trials drawn by leverage score: O(n·r) per pick, whatever the number of items.
-    /// Barthelmé, Tremblay and Amblard, *A faster sampler for discrete DPPs* (2022).
+    /// Trials drawn by leverage score: O(n·r) per pick, for any number of items. Barthelmé, Tremblay and Amblard, *A
+    /// faster sampler for discrete DPPs* (2022).
     Leverage,
     /// A scan of all items per pick: O(m·k) per pick, 8·m·r bytes.
     /// Hough et al. (2006); Kulesza and Taskar (2012), algorithm 1.
@@ -37,7 +37,7 @@ pub enum Projection {
 const ELEMENTARY_BYTES: usize = 64 << 20;
 /// The factor by which bounds of leverages in single precision may increase the number of trials.
 const LOOSE: f64 = 2.0;
-/// The factor by which bounds that are known without a pass over the rows may.
+/// The factor by which bounds known without a pass over the rows may increase it.
 const KNOWN: f64 = 16.0;
 /// The overhead of a leverage trial beyond its arithmetic, in floating-point operations.
 const TRIAL_OVERHEAD: f64 = 150.0;
@@ -78,7 +78,7 @@ impl ProjectionDpp {
         Self::of_whitener(engine, features, rows, weights, spectrum.whitener(), size, way)
     }
 
-    /// The same for a whitener, n×r, which maps weighted rows to rows of an orthonormal m×r matrix.
+    /// Sets up draws for an n×r whitener, which maps weighted rows to the rows of an orthonormal m×r matrix.
     pub(super) fn of_whitener(
         engine: &Engine,
         features: &Features,
@@ -99,7 +99,7 @@ impl ProjectionDpp {
         let root = square_root(whitener.clone());
         let factors: Vec<_> = weights.iter().map(|&weight| &root * faer::Scale(weight)).collect();
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
-        // The law is that of the whitener if no leverage is too low.
+        // The law follows the whitener if no leverage is too low.
         let few = |bounds: &Vec<f64>| bounds.iter().sum::<f64>() <= KNOWN * rank;
         if let Some(known) = engine.known_bounds(rows, &factors).filter(few) {
             return Ok(Self::Leverage(LeverageTrials::new(features, rows, weights, whitener, &known)));
@@ -107,20 +107,20 @@ impl ProjectionDpp {
         let (leverages, above) = bounded_forms(engine, rows, &factors)?;
         let leverages = match above {
             None => leverages,
-            // Leverages sum to the rank. Bounds far above it would reject nearly every trial.
+            // Leverages sum to the rank. With bounds far above it, nearly every trial would be rejected.
             Some(above) if above.iter().sum::<f64>() <= LOOSE * rank => above,
             Some(_) => in_double(engine).row_forms(rows, &factors)?,
         };
         Ok(Self::Leverage(LeverageTrials::new(features, rows, weights, whitener, &leverages)))
     }
 
-    /// The trials by leverage score, if items are picked by them.
+    /// The trials by leverage score, if items are picked that way.
     pub(super) fn trials(&self) -> Option<&LeverageTrials> {
         if let Self::Leverage(trials) = self { Some(trials) } else { None }
     }
 
-    /// Draws items for the eigenvectors in `scratch.chosen`; stops and returns `None` as soon as `keep` rejects a pick, or
-    /// if rounding leaves nothing to pick.
+    /// Draws items for the eigenvectors in `scratch.chosen`. It stops and returns `None` as soon as `keep` rejects an
+    /// item, or if rounding leaves nothing to pick.
     pub(super) fn draw<'s, R: Rng + ?Sized>(
         &self,
         rng: &mut R,
@@ -137,10 +137,11 @@ impl ProjectionDpp {
     }
 }
 
-/// Bytes of the tables of items, and of their inputs.
+/// Bytes of the tables of items and of their inputs.
 pub(super) fn table_bytes(way: Projection, items: f64, dims: f64, rank: f64, size: f64) -> u64 {
     let way = if way == Projection::Cheaper { cheaper(items, dims, rank, size) } else { way };
-    // Twice the eigenvectors and an index; a leverage, an entry of the alias table and, while that is filled, its shares.
+    // A scan needs the eigenvectors twice and an index. Trials need a leverage, an entry of the alias table and,
+    // while the table is filled, its shares.
     let each = if way == Projection::Elementary { 16.0 * rank + 4.0 } else { 32.0 };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "far below 2⁶⁴")]
     let bytes = (items * each) as u64;

@@ -1,17 +1,17 @@
-//! What is left of the chosen eigenvectors while items are picked by trials, wherever the trials come from.
+//! The unused span of the chosen eigenvectors while items are picked by trials, for any source of trials.
 
 use rand::{Rng, RngExt};
 
 use crate::linalg::kernels::{reflect_and_drop_last, transposed_product};
 
-/// Trials of a pick, in units of the expected number, after which rounding must have spoilt the eigenvectors: that many
-/// fail once in e⁶⁴ picks.
+/// Trials per pick after which rounding must have corrupted the eigenvectors, in units of the expected number. With
+/// intact eigenvectors, all of them fail once in e⁶⁴ picks.
 const PATIENCE: f64 = 64.0;
 
 /// B, the chosen eigenvectors beyond the rows picked so far.
 ///
-/// A row of length √h, tried with probability in proportion to h and scaled by 1/√h, is picked with probability
-/// ‖Bᵀ row‖²; then B loses the direction of the row.
+/// A row of length √h is tried with probability in proportion to h, and scaled by 1/√h. It is picked with probability
+/// ‖Bᵀ row‖²; B then loses the direction of the row.
 #[derive(Debug, Default)]
 pub(crate) struct RemainingBasis {
     /// B, column-major.
@@ -34,7 +34,7 @@ impl RemainingBasis {
         self.product.resize(dims, 0.0);
     }
 
-    /// Begins with the unit vectors of so many dimensions.
+    /// Begins with the `dims` unit vectors.
     pub(crate) fn begin_with_units(&mut self, dims: usize) {
         self.basis.clear();
         self.basis.resize(dims * dims, 0.0);
@@ -43,12 +43,12 @@ impl RemainingBasis {
         self.product.resize(dims, 0.0);
     }
 
-    /// Number of columns: the picks to come.
+    /// Number of columns, which is the number of picks to come.
     pub(crate) fn columns(&self) -> usize {
         self.image.len()
     }
 
-    /// The most trials of the next pick, of which `total`/columns are needed on average.
+    /// The most trials for the next pick; on average, it takes `total`/columns.
     pub(crate) fn most_trials(&self, total: f64) -> u64 {
         #[expect(
             clippy::cast_possible_truncation,
@@ -59,13 +59,13 @@ impl RemainingBasis {
         most
     }
 
-    /// ‖Bᵀ row‖ if a coin accepts the row, with probability ‖Bᵀ row‖².
+    /// Returns ‖Bᵀ row‖ if a coin accepts the row, which it does with probability ‖Bᵀ row‖².
     pub(crate) fn accept<R: Rng + ?Sized>(&mut self, row: &[f64], rng: &mut R) -> Option<f64> {
         let acceptance = transposed_product(&self.basis, row, &mut self.image);
         (rng.random::<f64>() < acceptance).then(|| acceptance.sqrt())
     }
 
-    /// Uses up the direction of the row that was accepted last; `norm` is ‖Bᵀ row‖.
+    /// Removes the direction of the last accepted row from B; `norm` is ‖Bᵀ row‖.
     pub(crate) fn use_up(&mut self, norm: f64) {
         // Householder: rotate the columns of B so that the last is along Bᵀa, then drop it.
         let Some(last) = self.image.last_mut() else { return };

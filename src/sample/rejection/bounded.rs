@@ -1,4 +1,4 @@
-//! A law under a chosen bound, and what a few weighted draws tell of it.
+//! A law under a chosen bound, and statistics of a few weighted draws from it.
 
 use super::{Bound, BoundCost, BoundedLaw, Chosen, RejectionSetup, halving::Halves};
 use crate::{
@@ -6,10 +6,10 @@ use crate::{
     sample::SamplerOptions,
 };
 
-/// Tasks of the weighted draws of a pilot.
+/// Tasks for the weighted draws of a pilot run.
 const TASKS: usize = 8;
 
-/// Halves are used if they are predicted to cost this many times less.
+/// Halves are used if their predicted cost is lower by this factor.
 const GAIN: f64 = 1.5;
 
 impl RejectionSetup<'_> {
@@ -58,7 +58,7 @@ impl RejectionSetup<'_> {
             }
             return Ok((with, Some(cost)));
         }
-        // The first law is accurate enough; its replacement must be, too.
+        // The first law is accurate enough, so its replacement must be, too.
         match self.bounded(by_items.clone(), options, engine) {
             Err(Error::IllConditioned { .. }) => Ok((bounded, None)),
             Err(error) => Err(error),
@@ -76,19 +76,19 @@ impl RejectionSetup<'_> {
 pub(in crate::sample) struct Bounded {
     pub(super) law: BoundedLaw,
     pilot: Pilot,
-    /// Proposals per draw by the bound of the law.
+    /// Proposals per draw under the bound of the law.
     pub(super) proposals: f64,
 }
 
 impl Bounded {
-    /// The same law by proposals of all items at once.
+    /// The same law with proposals of all items at once.
     fn at_once(mut self) -> Self {
         self.law.halves = None;
         self.law.rows.forget_units();
         self
     }
 
-    /// The same law by proposals in halves, and what they cost.
+    /// The same law with proposals in halves, and their cost.
     fn halved(mut self, halves: Halves, cost: BoundCost) -> (Self, BoundCost) {
         self.law.halves = Some(halves);
         self.law.rows.keep_units();
@@ -100,30 +100,31 @@ impl Bounded {
     pub(super) fn error(&self, found: &TiltedSpectrum) -> f64 {
         let Self { law, pilot, proposals } = self;
         let ([of_factor, of_parts], depth) = (law.rounding(), law.halves.as_ref().map_or(0, Halves::depth));
-        // What is accepted has the relative errors of its own factors; what ends at rounding may be as much of the bound.
+        // Accepted proposals have the relative errors of their factors. Proposals that end at rounding may be the
+        // same share of the bound.
         let of_ends = if pilot.has_dead_ends { of_factor * proposals } else { 0.0 };
         let of_factors = of_factor * pilot.amplification + of_ends;
         found.spectrum.error + of_factors * (1 + depth) as f64 + of_parts
     }
 }
 
-/// What weighted sequential draws tell of a law.
+/// Statistics of weighted sequential draws from a law.
 #[derive(Debug)]
 pub(in crate::sample) struct Pilot {
-    /// ln of the normaliser, estimated by the mean of the weights.
+    /// ln of the normaliser, estimated by the mean weight.
     pub(in crate::sample) log_normaliser: f64,
-    /// By how much rounding is amplified, on average over the law.
+    /// The amplification of rounding errors, averaged over the law.
     pub(in crate::sample) amplification: f64,
     /// Whether some draws found nothing left to pick.
     has_dead_ends: bool,
-    /// ln of the proposals of two halves per draw.
+    /// ln of the number of proposals of two halves per draw.
     log_above: f64,
 }
 
 impl Pilot {
-    /// The draws of a pilot, …
+    /// The number of draws of a pilot run.
     pub(in crate::sample) const DRAWS: usize = 64;
-    /// … and those that tell whether there are dead ends alone, and how far rounding goes.
+    /// The number of draws of a pilot run that only finds dead ends and rounding errors.
     pub(in crate::sample) const FEW: usize = 16;
 
     pub(in crate::sample) fn of(law: &BoundedLaw, draws: usize, engine: &Engine) -> Result<Self> {
@@ -131,7 +132,7 @@ impl Pilot {
         let sum = log_sum(&drawn.iter().map(|weighed| weighed.log).collect::<Vec<_>>());
         let alive = || drawn.iter().filter(|weighed| weighed.log.is_finite());
         let above: Vec<f64> = drawn.iter().map(|weighed| weighed.log + weighed.above).collect();
-        // A weight of zero within f64 may come with an infinite amplification.
+        // A weight that is zero in f64 may come with an infinite amplification.
         let weighed = drawn.iter().map(|weighed| ((weighed.log - sum).exp(), weighed.amplification));
         let weighed = weighed.filter(|(weight, _)| *weight > 0.0);
         let amplified = weighed.map(|(weight, amplification)| weight * amplification).sum();

@@ -1,4 +1,4 @@
-//! Proposals by the k-DPPs of the parts.
+//! Proposals from the k-DPPs of the parts.
 
 use super::{
     BoundedLaw,
@@ -9,7 +9,7 @@ use super::{
 };
 
 impl BoundedLaw {
-    /// A set S_l by the k-DPP of the group, accepted against the volume that it adds:
+    /// Proposes a set S_l from the k-DPP of the group, accepted against the volume that it adds:
     ///
     /// ```text
     /// vol²(P_t S_l) / vol²(S_l)
@@ -35,7 +35,7 @@ impl BoundedLaw {
         chance.coin(ratio)
     }
 
-    /// A set by the k-DPP of what the group has outside the span, accepted with probability
+    /// Proposes a set from the k-DPP of the group's residuals outside the span, accepted with probability
     ///
     /// ```text
     /// e_κ(P_t Ĝ_l P_t) / e_κ(λ_1 … λ_{r−t}(Ĝ_l))

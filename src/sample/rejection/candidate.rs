@@ -1,9 +1,9 @@
-//! The bounds under one whitening, and what a draw by each is predicted to cost.
+//! The bounds under one whitening, and the predicted costs of their draws.
 
 use super::{Bound, count_law::CountLaw, elementary::ElementaryTable, whitening::Whitening};
 use crate::model::{Correction, Counts};
 
-/// What all bounds under a whitening share.
+/// The tables that all bounds under a whitening share.
 #[derive(Debug)]
 pub(super) struct Tables {
     /// ln e_c of the largest eigenvalues of Ĝ_l, by group.
@@ -33,7 +33,7 @@ impl Tables {
         }
     }
 
-    /// The law of part counts under a bound; `totals` are those of the tables of items.
+    /// The law of part counts under a bound; `totals` are the totals of the item tables.
     pub(super) fn count_law(
         &self,
         bound: Bound,
@@ -44,7 +44,7 @@ impl Tables {
         let rank = self.log_products.len() - 1;
         let term = |group: usize, t: usize, c: usize| {
             let own = match bound {
-                // By the table of items.
+                // This uses the item table.
                 Bound::Fischer if counts.high[group] <= 1 => c as f64 * totals[group].ln(),
                 Bound::Hadamard => c as f64 * totals[group].ln() - log_factorial(c),
                 Bound::Fischer => self.symmetric[group].log(rank, c),
@@ -59,7 +59,7 @@ impl Tables {
         CountLaw::new(counts, self.order(bound, counts), &self.log_products, term)
     }
 
-    /// The parts whose bound falls fastest come last.
+    /// Orders the parts so that the ones whose bounds fall fastest come last.
     fn order(&self, bound: Bound, counts: &Counts) -> Vec<usize> {
         let groups = counts.low.len();
         if matches!(bound, Bound::Hadamard | Bound::Fischer) {
@@ -79,7 +79,7 @@ impl Tables {
             let falls: Vec<f64> = left.iter().map(fall).collect();
             let least = |a: &usize, b: &usize| falls[*a].total_cmp(&falls[*b]);
             if t == 0 {
-                // The falls stay as they are.
+                // The falls no longer change.
                 let mut rest: Vec<usize> = (0..left.len()).collect();
                 rest.sort_by(least);
                 order.extend(rest.into_iter().map(|at| left[at]));
@@ -100,7 +100,7 @@ pub(in crate::sample) fn typical(counts: &Counts) -> Vec<usize> {
     counts.low.iter().zip(&counts.high).map(|(&low, &high)| low.midpoint(high)).collect()
 }
 
-/// The sums of the first numbers: of none, of one, and so on.
+/// The running sums of the numbers, starting with the empty sum.
 pub(super) fn running_sums(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut sum = 0.0;
     let next = |number: f64| {

@@ -1,49 +1,49 @@
-//! Weighted draws whose traces are estimated, where there are too many Gram matrices to read.
+//! Weighted draws with estimated traces, for Gram matrices that are too many to read.
 
 use super::{BoundedLaw, chance::Picks, proposal::Buffers};
 use crate::{Result, engine::Engine};
 
-/// Candidates of all picks that are looked at together, and the most of such picks.
+/// The number of candidates of all picks that are processed together, and the most such picks.
 const TOGETHER: usize = 256;
 const MOST_PICKS: usize = 32;
-/// The share of a row outside the span below which the span is read again for the next pick.
+/// If the share of a row outside the span is below this, the span is read again for the next pick.
 const LITTLE: f64 = 0.01;
 
-/// The least and the most candidates of a pick.
+/// The least and the most candidates per pick.
 const FEWEST: usize = 4;
 const MOST: usize = 64;
-/// As many as two quotas of embeddings were found to want, rounded up, for predictions.
+/// The number of candidates that two quotas of embeddings needed, rounded up, for predictions.
 pub(in crate::sample) const MANY_CANDIDATES: f64 = 8.0;
-/// What estimates may cost of the effective share of draws: about as much in ln w, in square.
+/// The share of the effective draws that estimates may cost, which is about the variance that they add to ln w.
 const PRICE: f64 = 0.25;
 /// An exact trace takes 5r² operations, and waits for memory about four times as long.
 const EXACT: f64 = 20.0;
-/// Draws that tell how many candidates are wanted, in tasks, and their candidates and seed.
+/// The draws that set the number of candidates: their tasks, draws per task, candidates and seed.
 const TASKS: usize = 4;
 const EACH: usize = 2;
 const FIRST: usize = 16;
 const SEED: u64 = 0x66_65_77;
 
-/// Candidates estimate the traces, and those of some picks are drawn before the first of these picks is made: the span is
-/// read once for all.
+/// Candidates that estimate the traces. For several picks, the candidates are drawn before the first of these picks
+/// is made, so that the span is read once for all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookahead {
-    /// Candidates of a pick.
+    /// Candidates per pick.
     pub(super) candidates: usize,
     /// Picks whose candidates are drawn together.
     pub(super) picks: usize,
 }
 
 impl Lookahead {
-    /// So many candidates for each of as many picks as suit caches.
+    /// This number of candidates per pick, for as many picks as suit the caches.
     pub(super) fn of(candidates: usize) -> Self {
         Self { candidates, picks: (TOGETHER / candidates).clamp(1, MOST_PICKS) }
     }
 }
 
 impl BoundedLaw {
-    /// The candidates of a pick, in proportion to the variance that they leave; `None` if exact traces take less, and may be
-    /// had.
+    /// The number of candidates per pick, which is proportional to the variance that they leave; `None` if exact
+    /// traces cost less and are allowed.
     pub(super) fn candidates_wanted(
         &mut self,
         size: f64,
@@ -63,15 +63,15 @@ impl BoundedLaw {
         Ok((wanted <= MOST && wanted as f64 <= exact).then_some(wanted))
     }
 
-    /// Picks items one after another, each one of c candidates that are drawn in proportion to h_i ≥ ‖v_i‖²; returns the
-    /// logarithm of
+    /// Picks items one after another, each from c candidates that are drawn in proportion to h_i ≥ ‖v_i‖². Returns
+    /// the logarithm of
     ///
     /// ```text
     /// Π_t Σ_i h_i · f̄_t,   f̄_t = Σ_j f_tj / c,   f_tj = ‖P_t v_j‖² / h_j,   Pr(j) = f_tj / Σ_j f_tj
     /// ```
     ///
-    /// An item comes to be picked with E f̄ 1{i} = ‖P v_i‖² / Σ h, so that f̄ takes the place of the exact trace, whose
-    /// estimate it is: it enters the weight once, given the items before, and is never negative.
+    /// An item is picked with E f̄ 1{i} = ‖P v_i‖² / Σ h, so f̄ replaces the exact trace that it estimates. It enters
+    /// the weight once, given the items before, and is never negative.
     ///
     /// # Source
     /// Fearnhead, Papaspiliopoulos and Roberts, *Particle filters for partially observed diffusions* (2008), for random weights.
@@ -96,7 +96,8 @@ impl BoundedLaw {
         log
     }
 
-    /// One pick of each of these groups, up to one of which little is left: its rounding would reach those after it.
+    /// Makes one pick per group, up to the first pick with little left outside the span: its rounding error would
+    /// affect all later picks.
     fn among_some(
         &self,
         groups: &[usize],

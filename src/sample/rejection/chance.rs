@@ -1,4 +1,4 @@
-//! What a proposal draws.
+//! The random choices of proposals.
 
 use rand::{Rng, RngExt};
 
@@ -12,13 +12,13 @@ use super::{
 };
 use crate::linalg::volume::Distance;
 
-/// Trials of a set, in units of the expected number, after which rounding must have spoilt them: that many fail once in
-/// e⁶⁴ picks.
+/// Trials of a set after which rounding must have corrupted them, in units of the expected number. Without such
+/// rounding, all of them fail once in e⁶⁴ picks.
 const PATIENCE: f64 = 64.0;
 /// The least number of trials of an item before the whole table is read.
 const TRIALS: usize = 64;
 
-/// A group with its k-DPP.
+/// A group and its k-DPP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Of<'l> {
     pub(super) rows: &'l WhitenedRows,
@@ -26,38 +26,38 @@ pub(super) struct Of<'l> {
     pub(super) law: &'l PartLaw,
 }
 
-/// The random choices of picks, item by item. Tests go through all of them instead of drawing.
+/// The random choices of picks, item by item. Tests go through all choices instead of drawing.
 pub(super) trait Picks {
-    /// Whether a draw goes on.
+    /// Whether the draw should continue.
     fn goes_on(&mut self) -> bool {
         true
     }
 
-    /// One of some numbers with their probabilities.
+    /// Chooses one of some numbers with these probabilities.
     fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize;
 
-    /// Positions drawn one after another in proportion to the weights of a table, …
+    /// Draws positions one after another in proportion to the weights of a table.
     fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>);
 
-    /// … and one in proportion to weight times `keep`, which is at most 1.
+    /// Draws one position in proportion to its weight times `keep`, which is at most 1.
     fn kept(&mut self, table: &ItemTable, keep: impl FnMut(u32) -> f64) -> Option<u32>;
 }
 
-/// Those of a proposal that is accepted or rejected, and may consist of whole sets.
+/// The random choices of a proposal that is accepted or rejected, and may consist of whole sets.
 pub(super) trait Chance: Picks {
     /// True with this probability.
     fn coin(&mut self, probability: f64) -> bool;
 
-    /// True with the probability that `exact` computes; the ratio of two distances decides where rounding cannot.
+    /// True with the probability that `exact` computes; the ratio of two distances decides unless rounding could.
     fn coin_near(&mut self, _ratio: [Distance; 2], exact: impl FnOnce() -> f64) -> bool {
         self.coin(exact())
     }
 
-    /// Items of a group by its k-DPP, …
+    /// Draws items of a group from its k-DPP; false if that fails.
     fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool;
 
-    /// … and some in proportion to the probability by it times `keep`; `size` is their number, and what `keep` is on
-    /// average.
+    /// Draws items in proportion to their probability in the k-DPP times `keep`. `size` is their number and the
+    /// average of `keep`.
     fn kept_subset(
         &mut self,
         of: Of<'_>,
@@ -66,11 +66,11 @@ pub(super) trait Chance: Picks {
         keep: impl FnMut(&[u32]) -> f64,
     ) -> bool;
 
-    /// Items of these groups with probability det(V_S V_Sᵀ) over its sum.
+    /// Draws items of these groups with probability det(V_S V_Sᵀ) over its sum.
     fn half(&mut self, law: &BoundedLaw, half: &Halves, groups: &[usize], drawn: &mut Half) -> bool;
 }
 
-/// Choices by a generator of random numbers; `go_on` ends them early.
+/// Choices by a random number generator; `go_on` ends them early.
 pub(super) struct Drawn<'r, R: ?Sized, G> {
     pub(super) rng: &'r mut R,
     /// By group.
@@ -88,7 +88,7 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Drawn<'_, R, G> {
     }
 }
 
-/// The number that this one in [0, 1) stands for.
+/// The number selected by a uniform variable in [0, 1).
 fn chosen(uniform: f64, probabilities: impl Iterator<Item = (usize, f64)>) -> usize {
     let (mut left, mut last) = (uniform, 0);
     for (number, probability) in probabilities.filter(|(_, probability)| *probability > 0.0) {
@@ -101,7 +101,7 @@ fn chosen(uniform: f64, probabilities: impl Iterator<Item = (usize, f64)>) -> us
     last
 }
 
-/// A position in proportion to weight times `keep`, from all of a table.
+/// A position in proportion to its weight times `keep`, chosen from the whole table.
 pub(super) fn chosen_of_all(
     table: &ItemTable,
     mut keep: impl FnMut(u32) -> f64,
@@ -116,7 +116,7 @@ pub(super) fn chosen_of_all(
     (sum > 0.0).then(|| position(chosen(uniform(), kept.iter().map(|kept| kept / sum).enumerate())))
 }
 
-/// The most trials, if this fraction is kept.
+/// The most trials, if this share of them is expected to be kept.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
 fn most(expected: f64) -> u64 {
     (PATIENCE * (1.0 + expected.recip())) as u64
@@ -149,7 +149,7 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Picks for Drawn<'_, R, G> {
                 return Some(position);
             }
         }
-        // Little is left of the table: reading all of it takes no longer than more trials.
+        // Little of the table is kept: reading all of it takes no longer than more trials.
         let Self { rng, go_on, .. } = self;
         let keep = |position| if go_on() { keep(position) } else { 0.0 };
         chosen_of_all(table, keep, || rng.random::<f64>())

@@ -31,14 +31,14 @@ const FAMILIES: [Family; 12] = [
     Family::Smooth(10.0),
 ];
 
-/// Those by which bounds are predicted that take long to evaluate, for so many groups, …
+/// The matrices B that predict bounds which take long to evaluate, and the number of groups evaluated for this.
 const PREDICTED: [Family; 5] =
     [Family::Clipped(0), Family::Clipped(2), Family::Smooth(0.03), Family::Smooth(0.3), Family::Smooth(1.0)];
 const FEW: usize = 4;
-/// … and what such a prediction may be off by, in nats.
+/// The possible error of such a prediction, in nats.
 const MARGIN: f64 = 2.0;
 
-/// A bound with its coordinates, and the predicted cost of a proposal.
+/// A bound with its coordinates, and the predicted cost per proposal.
 #[derive(Clone, Debug)]
 pub(in crate::sample) struct Chosen {
     pub(in crate::sample) bound: Bound,
@@ -46,12 +46,12 @@ pub(in crate::sample) struct Chosen {
     pub(super) reading: Reading,
     /// ln W.
     pub(in crate::sample) log_bound: f64,
-    /// Average operations of a proposal.
+    /// Average operations per proposal.
     pub(in crate::sample) operations: f64,
 }
 
 impl Chosen {
-    /// ln of W times the cost of a proposal.
+    /// ln of W times the cost per proposal.
     pub(in crate::sample) fn log_cost(&self) -> f64 {
         self.log_bound + self.operations.ln()
     }
@@ -74,7 +74,7 @@ pub(in crate::sample) fn choose(
     Ok(best)
 }
 
-/// What proposals by these are predicted to cost.
+/// The tried bounds with the predicted costs of their proposals.
 fn costed(setup: &RejectionSetup<'_>, all: Vec<Tried>) -> Vec<Chosen> {
     let RejectionSetup { dpp, rows, .. } = setup;
     let (counts, beyond) = (dpp.counts(), dpp.ground().beyond().is_some());
@@ -87,20 +87,19 @@ fn costed(setup: &RejectionSetup<'_>, all: Vec<Tried>) -> Vec<Chosen> {
     all.into_iter().map(costed).collect()
 }
 
-/// ln of the lowest bound of the normaliser, of those that take no spectra if there are many groups; infinite if none is
-/// finite.
+/// ln of the lowest bound of the normaliser, with many groups of Hadamard's bounds only; infinite if none is finite.
 pub(in crate::sample) fn least_log_bound(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<f64> {
     let asked = if has_many(setup) { Bound::Hadamard } else { Bound::Auto };
     let all = tried(setup, asked, engine)?;
     Ok(all.into_iter().map(|(_, _, log)| log).fold(f64::INFINITY, f64::min))
 }
 
-/// A bound under some B, and its logarithm.
+/// A bound under some B, and the logarithm of its value.
 type Tried = (Bound, Whitening, f64);
 
-/// Every finite bound asked for under every B, but for those that are predicted to be worth no set-up.
+/// Every finite bound requested under every B, except for bounds predicted to be not worth their set-up.
 fn tried(setup: &RejectionSetup<'_>, asked: Bound, engine: &Engine) -> Result<Vec<Tried>> {
-    // Halves are made of independent items.
+    // Halves consist of independent items.
     let asked = if asked == Bound::Halves { Bound::Hadamard } else { asked };
     let asked: Vec<Bound> = Bound::ALL
         .into_iter()
@@ -141,7 +140,7 @@ fn tried(setup: &RejectionSetup<'_>, asked: Bound, engine: &Engine) -> Result<Ve
     Ok(all)
 }
 
-/// These bounds under one B.
+/// Evaluates these bounds under one B.
 fn evaluated(
     setup: &RejectionSetup<'_>,
     bounds: &[Bound],
@@ -169,12 +168,12 @@ fn needs_spectra(bound: Bound, counts: &Counts) -> bool {
     }
 }
 
-/// Whether the eigenvalues of all groups under all B are more than a choice is worth.
+/// Whether the eigenvalues of all groups under all B cost more than the choice is worth.
 fn has_many(setup: &RejectionSetup<'_>) -> bool {
     are_many(setup.rows.groups().len(), setup.found.spectrum.values.len())
 }
 
-/// The bounds that may cost less than all others, each under its best B, if every group is like one of a few.
+/// The bounds that may cost less than all others, each under its best B, as if every group were like one of a few.
 fn worthwhile(
     setup: &RejectionSetup<'_>,
     bounds: &[Bound],
@@ -203,14 +202,14 @@ fn worthwhile(
     Ok(bounds.iter().filter_map(best).collect())
 }
 
-/// The multiple of the tilted kernel under which a DPP expects sets of the size wanted.
+/// The multiple of the tilted kernel whose DPP has the expected size wanted.
 fn scale(setup: &RejectionSetup<'_>) -> f64 {
     let values = &setup.found.spectrum.values;
     setup.dpp.counts().total().map_or(1.0, |k| scale_of_size(values, k))
 }
 
-/// The coordinates in which weights of sequential draws vary least: the picks of an item are then those of the tilted DPP,
-/// given the items before. And the multiple of the kernel of which that is the DPP.
+/// The coordinates in which the weights of sequential draws vary least, and a multiple of the kernel. In these
+/// coordinates, items are picked as in the tilted DPP with that kernel, given the items before.
 pub(super) fn for_weights(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<(Chosen, f64)> {
     let (scale, counts) = (scale(setup), setup.dpp.counts());
     let whitening = Whitening::of(&setup.found, (scale, Family::Smooth(1.0)));
@@ -220,7 +219,7 @@ pub(super) fn for_weights(setup: &RejectionSetup<'_>, engine: &Engine) -> Result
         Chosen { bound, whitening, reading, log_bound: f64::INFINITY, operations }
     };
     if has_many(setup) && counts.exact().is_some() {
-        // As memory is planned.
+        // The same limit as in the memory plan.
         let stored = rows::stored_bytes(items, setup.dpp.ground().dims_left(), WEIGHTED_BYTES).is_some();
         let reading = if stored { Reading::Stored } else { Reading::Mapped };
         // Parts come in any order.
@@ -233,14 +232,14 @@ pub(super) fn for_weights(setup: &RejectionSetup<'_>, engine: &Engine) -> Result
     Ok((chosen(Bound::Sequential, whitening, reading), scale))
 }
 
-/// What the operations of a proposal depend on.
+/// The quantities that determine the operations of proposals.
 #[derive(Debug)]
 struct Work<'c> {
     counts: &'c Counts,
     whitening: &'c Whitening,
     items: Vec<f64>,
     dims: f64,
-    /// Reading a row.
+    /// Operations to read one row.
     read: f64,
 }
 
@@ -261,7 +260,7 @@ impl<'c> Work<'c> {
     fn whole(&self, bound: Bound) -> f64 {
         let typical = typical(self.counts);
         let (size, rank) = (self.size(), self.whitening.rank() as f64);
-        // A row against the span of half the items, twice.
+        // Each row is projected on the span of half the items on average, twice.
         let picks = size * (self.read + rank * size);
         match bound {
             Bound::Hadamard => picks,
@@ -284,11 +283,11 @@ impl<'c> Work<'c> {
         self.counts.total().unwrap_or_else(|| typical(self.counts).iter().sum()) as f64
     }
 
-    /// Average operations of a proposal, if `excess` nats more than by the best bound are lost in rejections.
+    /// Average operations per proposal, if rejections lose `excess` nats more than under the best bound.
     fn of(&self, bound: Bound, excess: f64) -> f64 {
         let (size, rank) = (self.size(), self.whitening.rank() as f64);
         let all = self.whole(bound);
-        // Proposals are rejected sooner the lower the acceptance.
+        // The lower the acceptance, the sooner proposals are rejected.
         let lost = excess + 0.1 * size;
         let survival = if lost > 0.8 { (0.886 / lost.sqrt()).max(1.0 / size.max(1.0)) } else { 1.0 };
         let heavy = (self.whitening.heavy() as f64).min(size);
@@ -296,7 +295,7 @@ impl<'c> Work<'c> {
         500.0 + all * survival + last
     }
 
-    /// A draw of a part's k-DPP.
+    /// Operations per draw from a part's k-DPP.
     fn draw(&self, group: usize, count: usize) -> f64 {
         if count <= 1 {
             return 0.0;
@@ -310,12 +309,13 @@ impl<'c> Work<'c> {
     }
 }
 
-/// Operations of a weighted draw of so many items in so many dimensions, with those of reading a row and exact traces.
+/// Operations per weighted draw of `size` items in `rank` dimensions, with `read` operations per row read and exact
+/// traces.
 pub(in crate::sample) fn weighted_operations(size: f64, rank: f64, read: f64) -> f64 {
     size * (read + rank * size) * (1.0 + size / rank) + size * 5.0 * rank * rank
 }
 
-/// The same with traces by so many candidates of a pick.
+/// Operations per weighted draw if traces are estimated with this many candidates per pick.
 pub(in crate::sample) fn operations_with_candidates(size: f64, rank: f64, read: f64, candidates: f64) -> f64 {
     size * (candidates * (read + rank * size) + 2.0 * rank * size)
 }
@@ -328,7 +328,7 @@ pub(super) fn of_family(
     (family, reading): (Family, Reading),
 ) -> Result<Chosen> {
     let RejectionSetup { dpp, found, correction, .. } = setup;
-    // Halves are made of independent items.
+    // Halves consist of independent items.
     let bound = if bound == Bound::Halves { Bound::Hadamard } else { bound };
     let counts = dpp.counts();
     let shares = whitening::shares(found);

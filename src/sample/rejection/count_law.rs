@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{linalg::log_sum, model::Counts};
 
-/// The law of part counts c under a bound, where parts come one after another:
+/// The law of part counts c under a bound, for parts that come one after another:
 ///
 /// ```text
 /// Pr(c) ∝ L(t_p) Π_l u_l(t_l, c_l),   t_l = c_1 + … + c_{l−1}
@@ -15,15 +15,15 @@ use crate::{linalg::log_sum, model::Counts};
 pub(super) struct CountLaw {
     /// The groups in the order in which they come.
     order: Vec<usize>,
-    /// By place in the order: the least count and the most, …
+    /// By place in the order: the least and the most items.
     ranges: Vec<[usize; 2]>,
-    /// … and where its terms begin.
+    /// By place in the order: the index of its first term.
     starts: Vec<usize>,
     /// ln u(t, c) for every place, every t, and every count from the least on.
     terms: Vec<f64>,
-    /// The most items of all.
+    /// The most items in total.
     most: usize,
-    /// ln of what the places from this one on contribute after t items.
+    /// ln of the contribution of the places from this one on, after t items.
     after: Vec<Vec<f64>>,
 }
 
@@ -44,7 +44,7 @@ impl CountLaw {
             for t in 0..=most {
                 let own = law.counts(place, t);
                 law.terms.extend(own.clone().map(|c| term(group, t, c)));
-                // Every t has the same room.
+                // Every t has the same number of terms.
                 let unused = high + 1 - low - own.len();
                 law.terms.extend(std::iter::repeat_n(f64::NEG_INFINITY, unused));
             }
@@ -95,7 +95,7 @@ impl CountLaw {
         self.terms(place, t).iter().enumerate().map(of)
     }
 
-    /// Whether only one count is possible at a place.
+    /// The count at a place, if only one is possible.
     pub(super) fn only(&self, place: usize, t: usize) -> Option<usize> {
         let counts = self.counts(place, t);
         (counts.len() == 1).then_some(counts.start)

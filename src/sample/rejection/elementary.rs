@@ -2,7 +2,7 @@
 
 use crate::linalg::log_sum;
 
-/// ln e_c of the j largest of some numbers, for all j and all c up to some count.
+/// ln e_c of the j largest of some numbers, for all j and for all c up to some count.
 #[derive(Debug)]
 pub(super) struct ElementaryTable {
     /// Row j: c from 0 on.
@@ -25,7 +25,7 @@ impl ElementaryTable {
         Self { rows }
     }
 
-    /// ln e_count of the `largest` largest.
+    /// ln e_count of the `largest` largest numbers.
     pub(super) fn log(&self, largest: usize, count: usize) -> f64 {
         self.rows[largest.min(self.rows.len() - 1)][count]
     }

@@ -1,4 +1,4 @@
-//! Picks in halves, each drawn exactly, and accepted against the volume of both.
+//! Picks in halves: each half is drawn exactly, and both are accepted against their joint volume.
 
 use rand::Rng;
 
@@ -19,15 +19,15 @@ use crate::{
     sample::Attempts,
 };
 
-/// Some picks, and the volume of their rows v_i/√w_i, whose lengths are 1 at most.
+/// Some picks, and the volume of their rows v_i/√w_i, whose lengths are at most 1.
 #[derive(Debug, Default)]
 pub(super) struct Half {
     pub(super) items: Vec<u32>,
-    /// Group and position in its table of every item.
+    /// The group of every item, and its position in the group's table.
     picks: Vec<(usize, u32)>,
-    /// In f32; decides unless rounding could.
+    /// The volume in f32, which decides unless rounding could.
     rough: Volume,
-    /// In f64, of the first items, with the distance of each off those before.
+    /// The span of the first items in f64, with the distance of each item off the items before it.
     exact: Span,
     distances: Vec<f64>,
     scratch: HalfScratch,
@@ -37,7 +37,7 @@ pub(super) struct Half {
 
 #[derive(Debug, Default)]
 struct HalfScratch {
-    /// Positions that were drawn, ahead of those that are decided.
+    /// Positions drawn, including those ahead of the decisions.
     positions: Vec<u32>,
     row: Vec<f64>,
     pair: [Vec<f32>; 2],
@@ -90,7 +90,7 @@ impl Half {
         self.exact.distance(&self.scratch.row)
     }
 
-    /// Adds a pick; returns its distance over its weight.
+    /// Adds one item and returns its distance over its weight.
     #[cfg(test)]
     pub(super) fn add(&mut self, rows: &WhitenedRows, pick: (usize, u32)) -> f64 {
         self.scratch.read_rough(0, rows, pick);
@@ -104,7 +104,7 @@ impl Half {
         self.distances[self.items.len() - 1]
     }
 
-    /// Adds the items that the span in f64 lacks.
+    /// Adds the items that are not in the span in f64 yet.
     fn complete(&mut self, rows: &WhitenedRows) {
         for number in self.distances.len()..self.items.len() {
             self.scratch.read(rows, self.picks[number]);
@@ -125,7 +125,7 @@ impl HalfScratch {
         self.row.iter_mut().for_each(|value| *value *= scale);
     }
 
-    /// Reads it in f32 as one of a pair, unless it is stored.
+    /// Reads the row in f32 as one of a pair, unless it is stored in f32.
     #[inline]
     fn read_rough(&mut self, which: usize, rows: &WhitenedRows, (group, position): (usize, u32)) {
         if rows.unit(group, position).is_some() {
@@ -138,7 +138,7 @@ impl HalfScratch {
         narrow_scaled(row, rows.table(group).root_scale(position), rough);
     }
 
-    /// The row that was read so.
+    /// The row in f32: the stored one, or else the one read by `read_rough`.
     #[inline]
     fn rough<'r>(
         &'r self,
@@ -160,20 +160,21 @@ impl BoundedLaw {
         Some(picks)
     }
 
-    /// Records the group of every pick. Halves need independent items and exact counts; otherwise the list stays empty.
+    /// Records the group of every pick. Halves need independent items and exact counts; otherwise the list stays
+    /// empty.
     pub(super) fn note_picks(&mut self) {
         let picks = if self.bound == Bound::Hadamard { self.exact_picks() } else { None };
         self.picks = picks.unwrap_or_default();
     }
 
-    /// The halves below all picks, with the groups of their picks.
+    /// The halves at all levels, with the groups of their picks.
     pub(super) fn halves_below(&self) -> Vec<(&Halves, &[usize])> {
         let mut all = Vec::new();
         self.halves.iter().for_each(|halves| halves.below(&self.picks, &mut all));
         all
     }
 
-    /// Draws one of the halves below until it was accepted `acceptances` times.
+    /// Draws from one of these halves until `acceptances` draws are accepted.
     pub(super) fn accept_half<R: Rng + ?Sized>(
         &self,
         number: usize,
@@ -196,7 +197,7 @@ impl BoundedLaw {
         Ok(())
     }
 
-    /// A proposal of all picks; whether the volume of both halves is accepted.
+    /// Makes a proposal of all picks; returns whether the volume of both halves is accepted.
     pub(super) fn both_halves(
         &self,
         halves: &Halves,
@@ -218,7 +219,7 @@ impl BoundedLaw {
         accepted
     }
 
-    /// A proposal of picks from these groups; whether it is accepted.
+    /// Makes a proposal of picks from these groups; returns whether it is accepted.
     pub(super) fn in_halves<C: Chance>(
         &self,
         halves: &Halves,
@@ -238,13 +239,13 @@ impl BoundedLaw {
         accepted
     }
 
-    /// One independent item of every group, accepted against the volume that it adds.
+    /// Draws one independent item per group, each accepted against the volume that it adds.
     fn in_turn<C: Chance>(&self, groups: &[usize], chance: &mut C, drawn: &mut Half) -> bool {
         drawn.scratch.positions.clear();
         for first in (0..groups.len()).step_by(2) {
-            // A last one alone is met twice.
+            // A single last item is met twice.
             let pair = first..groups.len().min(first + 2);
-            // Rows come from memory while those before are at work.
+            // Later rows are fetched from memory while earlier ones are processed.
             let drawn_ahead = drawn.scratch.positions.len();
             for &group in &groups[drawn_ahead..groups.len().min(first + 4)] {
                 chance.picks(self.rows.table(group), 1, &mut drawn.scratch.positions);

@@ -1,16 +1,17 @@
-//! How picks are divided into halves, and what that is predicted to take.
+//! The division of picks into halves, and its predicted cost.
 
 use super::{Bound, BoundCost};
 
-/// Picks drawn at once, or as two halves. Each half S has probability det(V_S V_Sᵀ) / Z_S, and the pair is accepted with
-/// probability
+/// Picks drawn at once, or as two halves.
+///
+/// Each half S has probability det(V_S V_Sᵀ) / Z_S, and the pair is accepted with probability
 ///
 /// ```text
 /// det(V Vᵀ) / (det(V_S V_Sᵀ) det(V_T V_Tᵀ)) = vol²(P_S T) / vol²(T) ≤ 1   (Fischer)
 /// ```
 ///
-/// A rejection inside one half does not discard the other, so each half takes about the square root of the proposals that
-/// all k picks take at once.
+/// A rejection inside one half does not discard the other. Each half therefore takes about the square root of the
+/// number of proposals that all k picks take at once.
 ///
 /// # Source
 /// Fischer (1908) for the inequality; nested rejection as in Harviainen, Röyskö and Koivisto (2021).
@@ -20,27 +21,27 @@ pub(super) struct Halves {
     pub(super) both: Option<Box<[Halves; 2]>>,
     /// Levels of division below this node.
     depth: usize,
-    /// Predicted operations of a draw.
+    /// Predicted operations per draw.
     pub(super) operations: f64,
 }
 
-/// Operations per proposal, beyond its decisions.
+/// Operations per proposal, apart from its decisions.
 const OVERHEAD: f64 = 1000.0;
-/// Operations per decision, beyond its products.
+/// Operations per decision, apart from its products.
 const DECISION: f64 = 800.0;
 
 /// Predicts rejections and cost.
 #[derive(Clone, Copy, Debug)]
 struct Work {
-    /// The number of dimensions d in which isotropic rows would be rejected as often.
+    /// The number of dimensions d in which isotropic rows would be rejected equally often.
     dims: f64,
     rank: f64,
-    /// Operations of reading a row.
+    /// Operations to read one row.
     read: f64,
 }
 
 impl Work {
-    /// ln of the proposals for so many picks: −Σ ln(1 − j/d).
+    /// ln of the number of proposals needed for `picks` picks: −Σ ln(1 − j/d).
     fn loss(dims: f64, picks: usize) -> f64 {
         -(0..picks).map(|j| (-(j as f64) / dims).ln_1p()).sum::<f64>()
     }
@@ -77,7 +78,8 @@ impl Work {
     }
 }
 
-/// Where picks from these groups are divided: between two groups, as two halves of one would often have the same items.
+/// The position at which picks from these groups are divided. It is between two groups, because two halves of one
+/// group would often share items.
 pub(super) fn middle(groups: &[usize]) -> Option<usize> {
     let between = |&at: &usize| groups[at - 1] != groups[at];
     (1..groups.len()).filter(between).min_by_key(|&at| (2 * at).abs_diff(groups.len()))
@@ -93,8 +95,8 @@ impl Halves {
         Self { picks, both: Some(Box::new(halves)), depth, operations }
     }
 
-    /// The fastest for picks from these groups that take `proposals` at once, but in halves at least once, and what proposals
-    /// of both halves cost; `None` if one group has all picks.
+    /// The fastest division for picks from these groups that take `proposals` at once, and the cost of proposals of
+    /// both halves. It has at least two halves; `None` if one group has all picks.
     pub(super) fn best(
         groups: &[usize],
         proposals: f64,
@@ -126,7 +128,7 @@ impl Halves {
         Self::of(halves, operations)
     }
 
-    /// In halves as long as there are several groups.
+    /// Divides into halves while there are several groups.
     #[cfg(test)]
     pub(super) fn of_all(groups: &[usize]) -> Self {
         let Some(middle) = middle(groups) else { return Self::at_once(groups.len(), 1.0) };

@@ -9,25 +9,26 @@ use crate::linalg::{
     transposed_duals,
 };
 
-/// Sums over weighted draws S, from which the inclusion probabilities of all items follow.
+/// Sums over weighted draws S that give the inclusion probabilities of all items.
 ///
-/// Given all of S but its item i, an item j of the same part comes in its place with a probability that does not depend on i:
+/// Given all of S except its item i, an item j of the same part takes the place of i with a probability that does not
+/// depend on i:
 ///
 /// ```text
 /// Pr(j | S∖i) = ‖R_{S∖i} x_j‖² / tr(R_{S∖i} G_l)
 /// Pr(j ∈ S) = Σ_S w_S Σ_{i∈S∩P_l} Pr(j | S∖i) / Σ_S w_S
 /// ```
 ///
-/// with the projection R_{S∖i} off the other items of S. It is R_S + d dᵀ with the direction d of the vector that is dual
-/// to x_i in the span of S, so that the sums over draws are one form for every part. Averages of such probabilities vary
-/// less than counts of items (Rao and Blackwell).
+/// Here R_{S∖i} is the projection off the other items of S. It equals R_S + d dᵀ, where d is the direction of the
+/// vector that is dual to x_i in the span of S. The sums over draws are therefore one form per part. Averages of such
+/// probabilities vary less than counts of items (Rao and Blackwell).
 ///
-/// Draws are added in blocks, so that every Gram matrix and every form is read once for a block, in matrix products.
+/// Draws are added in blocks, so that every Gram matrix and every form is read once per block, in matrix products.
 #[derive(Clone, Debug)]
 pub(in crate::sample) struct InclusionSums {
-    /// Of every group, one r²-vector each, without the part that is a multiple of the identity, …
+    /// The form of every group, one r²-vector each, without its multiple of the identity.
     forms: Mat<f64>,
-    /// … which is this.
+    /// The multiple of the identity in every form.
     identity: Vec<f64>,
     /// Σ w.
     weight: f64,
@@ -35,7 +36,7 @@ pub(in crate::sample) struct InclusionSums {
     block: Vec<Drawn>,
 }
 
-/// Draws of a block, which take as much memory as the forms of as many groups.
+/// Draws per block, which take as much memory as the forms of this many groups.
 const BLOCK: usize = 16;
 
 /// A draw with its weight.
@@ -43,7 +44,7 @@ const BLOCK: usize = 16;
 struct Drawn {
     weight: f64,
     counts: Vec<(usize, usize)>,
-    /// A basis of the span, and the vectors dual to the rows, one a column.
+    /// A basis of the span, and the vectors dual to the rows, as columns.
     basis: Mat<f64>,
     duals: Mat<f64>,
 }
@@ -59,7 +60,7 @@ impl InclusionSums {
     pub(in crate::sample) fn add(&mut self, law: &WeightedLaw, weight: f64, scratch: &mut BoundedScratch) {
         self.weight += weight;
         let Some(rows) = law.rows(scratch) else { return };
-        // Rounding alone keeps dependent items apart: the weight is a rounding error.
+        // Only rounding keeps dependent items apart, so the weight is a rounding error.
         let Some((factors, _)) = independent_qr(rows.as_ref()) else { return };
         let basis = factors.compute_thin_Q();
         let duals = transposed_duals(&factors, basis.as_ref()).transpose().to_owned();
@@ -70,7 +71,7 @@ impl InclusionSums {
         }
     }
 
-    /// Brings the draws of the block into the forms.
+    /// Adds the draws of the block to the forms.
     pub(in crate::sample) fn settle(&mut self, law: &WeightedLaw) {
         let Self { forms, identity, block, .. } = self;
         if block.is_empty() {
@@ -147,7 +148,7 @@ fn as_square(matrix: &mut Mat<f64>, at: usize, rank: usize) -> MatMut<'_, f64> {
 }
 
 impl WeightedLaw {
-    /// The rows x_i of the items drawn, one a column; `None` if there are none.
+    /// The rows x_i of the items drawn, as columns; `None` if nothing is drawn.
     fn rows(&self, scratch: &mut BoundedScratch) -> Option<Mat<f64>> {
         let buffers = &scratch.buffers;
         let mut rows = Mat::zeros(self.roots.len(), buffers.items.len());

@@ -1,4 +1,5 @@
-//! Proposals of independent items by their numbers, accepted against the bound of Hadamard: what a device is to find.
+//! Numbered proposals of independent items, accepted against Hadamard's bound: the reference for the device's
+//! results.
 
 use super::{
     Bound, BoundedLaw, BoundedScratch, Draws, RejectionSetup, item_table::ItemTable, proposal::Buffers,
@@ -16,12 +17,12 @@ use crate::{
     watch::Watch,
 };
 
-/// Proposals of independent items that a large card makes while all threads of its host make one.
+/// The number of proposals of independent items that a large GPU makes while all threads of its host make one.
 const GAIN: f64 = 4.0;
-/// Of features that a device need not have, all rows go there if at least one of so many may be drawn.
+/// Features that a device need not have are uploaded whole if at least one row in this many may be drawn.
 const SPARSE: usize = 8;
 
-/// Below this share of the number that decides, rounding does not make a proposal one to be accepted.
+/// Below this fraction of the number that decides, rounding cannot turn a rejection into an acceptance.
 const ROUNDED: f64 = 0.999;
 
 /// Proposals whose items are drawn independently; one random number accepts or rejects them together.
@@ -33,7 +34,7 @@ pub(in crate::sample) struct IndependentItems<'l> {
 }
 
 impl BoundedLaw {
-    /// Its proposals, if they are independent items of rows as they are.
+    /// The law's proposals, if they consist of independent items whose rows are used as given.
     pub(super) fn independent(&self) -> Option<IndependentItems<'_>> {
         let rows = &self.rows;
         let is_simple = self.bound == Bound::Hadamard && self.halves.is_none() && self.fill.is_none();
@@ -45,9 +46,10 @@ impl BoundedLaw {
 }
 
 impl RejectionSetup<'_> {
-    /// How many times less a proposal of independent items costs on the engine's device than on the host; 1 without a device that
-    /// takes them, given a lower bound of the acceptance. It is the same for every card, because it decides on the bound, and the
-    /// bound on the draws.
+    /// The factor by which a proposal of independent items costs less on the engine's device than on the host, given
+    /// a lower bound of the acceptance; 1 without a device that accepts them.
+    ///
+    /// It is the same for every GPU, because it affects the choice of the bound, and the bound determines the draws.
     pub(super) fn gain_of_device(&self, acceptance: f64, draws: Draws, engine: &Engine) -> f64 {
         let (dpp, rows) = (self.dpp, &self.rows);
         let size = dpp.counts().exact().map(|counts| counts.iter().sum());
@@ -61,7 +63,7 @@ impl RejectionSetup<'_> {
     }
 }
 
-/// Whether so many of the rows may be drawn that all of them may go to a device.
+/// Whether enough of the rows may be drawn to upload all of them.
 fn is_dense(items: usize, features: &Features) -> bool {
     items >= features.items() / SPARSE
 }
@@ -85,7 +87,7 @@ impl IndependentItems<'_> {
             #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
             let positions = 0..table.len() as u32;
             factors.extend(positions.map(|position| {
-                // Items of no weight are never drawn.
+                // Items with zero weight are never drawn.
                 let own = law.rows.weight(group, table.item(position)) * table.root_scale(position);
                 if own.is_finite() { bound * own } else { 0.0 }
             }));
@@ -93,7 +95,7 @@ impl IndependentItems<'_> {
         factors
     }
 
-    /// Whether a proposal of these numbers is accepted, whose items are then in the buffers.
+    /// Whether the proposal with this number is accepted; its items are then in the buffers.
     fn accepts(&self, stream: Stream, number: u32, buffers: &mut Buffers) -> bool {
         let law = self.law;
         let Trial { uniform, .. } = stream.trial(number, 0);
@@ -111,7 +113,7 @@ impl IndependentItems<'_> {
             law.rows.read(group, position, scratch, row);
             let distance = span.distance(row);
             kept *= distance / table.weight(position);
-            // What follows are factors of at most 1, but for rounding.
+            // The remaining factors are at most 1, up to rounding.
             if distance <= 0.0 || kept < ROUNDED * uniform {
                 return false;
             }
@@ -158,12 +160,12 @@ impl Proposals for IndependentItems<'_> {
         size * (0.5 * self.law.rows.read_operations() + rank * size)
     }
 
-    /// Of every item an entry, its row's number and its factor.
+    /// The tables hold an entry, a row number and a factor per item.
     fn operations_of_tables(&self) -> f64 {
         4.0 * UPLOAD * self.shape().items as f64
     }
 
-    /// At most a word of 64 digits and a number of 53 for every item.
+    /// Each item uses at most one word of 64 bits and one number of 53 bits.
     fn error(&self) -> f64 {
         self.picks.len() as f64 * trial_error(self.law.rows.len())
     }

@@ -8,7 +8,7 @@ use crate::{
     parallel::sum_in_blocks,
 };
 
-/// An alias table of weights that are scaled to be near 1 for f32.
+/// An alias table of weights, which are scaled to be near 1 for f32.
 #[derive(Debug)]
 pub(super) struct ItemTable {
     table: AliasTable,
@@ -18,7 +18,8 @@ pub(super) struct ItemTable {
 }
 
 impl ItemTable {
-    /// For ascending items and as many weights. If all weights underflow, all items have the least that f64 has.
+    /// A table for ascending items and their weights. If all weights underflow, all items get the least normal weight
+    /// of f64.
     ///
     /// # Errors
     /// [`Error::IllConditioned`] if a weight overflows.
@@ -43,7 +44,7 @@ impl ItemTable {
         self.total
     }
 
-    /// The weight in proportion to which the item at a position is drawn.
+    /// The weight that the item at a position is drawn with.
     #[inline]
     pub(super) fn weight(&self, position: u32) -> f64 {
         f64::from(self.table.weight(position)) * self.scale
@@ -68,7 +69,7 @@ impl ItemTable {
         self.table.item(position)
     }
 
-    /// The position of an item that the table has.
+    /// The position of an item in the table.
     pub(super) fn position_of(&self, item: u32) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let (mut first, mut after) = (0, self.len() as u32);
@@ -79,7 +80,7 @@ impl ItemTable {
         first
     }
 
-    /// The table, of weights that are scaled.
+    /// The alias table, with the scaled weights.
     pub(super) fn alias(&self) -> &AliasTable {
         &self.table
     }

@@ -1,5 +1,5 @@
-//! Rejection under an upper bound of determinants, whose cost depends neither on the number of items nor, as that of a
-//! tilted k-DPP does, exponentially on the number of parts.
+//! Rejection under an upper bound of determinants. Its cost does not depend on the number of items. Unlike the cost
+//! of a tilted k-DPP, it is not exponential in the number of parts either.
 
 mod bound;
 mod bounded;
@@ -76,15 +76,15 @@ pub(crate) struct BoundedLaw {
     bound: Bound,
     rows: WhitenedRows,
     counts: CountLaw,
-    /// The groups of all picks, for proposals in halves; …
+    /// The groups of all picks, for proposals in halves.
     picks: Vec<usize>,
-    /// … which are made so, if at all, like this.
+    /// The division of the picks into halves, if proposals are made that way.
     halves: Option<Halves>,
-    /// The k-DPPs of groups; `None` where single items do.
+    /// The k-DPPs of groups; `None` if single items suffice.
     parts: Vec<Option<PartLaw>>,
-    /// Ĝ_l in the coordinates of the rows; none if traces are estimated.
+    /// Ĝ_l in the coordinates of the rows; empty if traces are estimated.
     grams: Vec<Mat<f64>>,
-    /// How traces are estimated from candidates of picks.
+    /// How candidates estimate the traces, if they do.
     lookahead: Option<Lookahead>,
     symmetric: Vec<ElementaryTable>,
     /// S_{r−t}(Ĝ_l) for every t.
@@ -93,9 +93,9 @@ pub(crate) struct BoundedLaw {
     beta: Option<Vec<f64>>,
     log_products: Vec<f64>,
     correction: Correction,
-    /// What proposals are filled up with.
+    /// How proposals are filled up with further items.
     fill: Option<Arc<Fill>>,
-    /// Whether rows are those beyond included ones.
+    /// Whether the rows are residuals beyond included rows.
     is_beyond: bool,
     /// The device that makes many draws.
     batches: Option<Batches>,
@@ -108,7 +108,7 @@ pub(crate) struct BoundedLaw {
 #[derive(Debug, Default)]
 pub(super) struct BoundedScratch {
     buffers: Buffers,
-    /// Of the k-DPPs of the groups.
+    /// Buffers of the k-DPPs of the groups.
     parts: Vec<PartScratch>,
 }
 
@@ -141,7 +141,7 @@ impl BoundedLaw {
         let needs_matrices = matches!(bound, Bound::Block | Bound::Sequential) || (0..groups).any(by_sets);
         let may_estimate = are_many && !needs_matrices;
         let matrices = || match reading {
-            // From eigenvectors to the coordinates of the features.
+            // Transform from eigenvectors to the coordinates of the features.
             Reading::Thinned => whitening.grams(found, Some(&whitening::vectors(found))),
             _ => whitening.grams(found, None),
         };
@@ -187,7 +187,7 @@ impl BoundedLaw {
         };
         if may_estimate {
             let size = dpp.counts().total().unwrap_or_default() as f64;
-            // Where rows take the place of Gram matrices, these are too large.
+            // If rows take the place of Gram matrices, these are too large.
             let wanted = bounded.candidates_wanted(size, !found.keeps_rows(), engine)?;
             bounded.lookahead = wanted.map(Lookahead::of);
             if wanted.is_none() {
@@ -207,8 +207,8 @@ impl BoundedLaw {
         self.rounding
     }
 
-    /// Makes many draws on the engine's device, if it has one that takes the proposals. Returns the error that this adds to the
-    /// law, whose acceptance is at least this.
+    /// Makes many draws on the engine's device, if it has one that accepts the proposals. Returns the error that this
+    /// adds to the law, given a lower bound of its acceptance.
     pub(super) fn make_batches_on(&mut self, engine: &Engine, acceptance: f64) -> f64 {
         self.batches = self.independent().and_then(|items| Batches::on(engine, &items, acceptance));
         self.batched(acceptance).map_or(0.0, |batched| batched.error())
@@ -242,7 +242,7 @@ impl BoundedLaw {
         scratch
     }
 
-    /// A proposal, if it is accepted.
+    /// Makes one proposal; `None` if it is rejected.
     pub(super) fn proposal<'s, R: Rng + ?Sized>(
         &self,
         rng: &mut R,
@@ -254,7 +254,7 @@ impl BoundedLaw {
         self.propose(&mut chance, buffers).then_some(&buffers.items)
     }
 
-    /// ln det(QᵀBQ), 0 where B is the identity.
+    /// ln det(QᵀBQ); 0 if B is the identity.
     fn log_det_of_span(&self, span: &Span) -> f64 {
         if let Some(thinning) = self.rows.thinning() {
             return thinning.log_det(span);
@@ -273,7 +273,7 @@ impl BoundedLaw {
     }
 }
 
-/// The relative error of a factor ‖P v‖² / ‖v‖² near 1: a few ε√r, more where B weakens what is large.
+/// The relative error of a factor ‖P v‖² / ‖v‖² near 1: a few ε√r, and more if B scales down large directions.
 fn rounding(whitening: &Whitening) -> f64 {
     let (first, last) = (whitening.beta.first(), whitening.beta.last());
     let condition = first.zip(last).map_or(1.0, |(first, last)| first / last);

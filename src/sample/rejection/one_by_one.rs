@@ -1,4 +1,4 @@
-//! Choices of sequential draws other than by a generator.
+//! Choices of sequential draws that do not come from a generator.
 
 use super::{
     chance::{Picks, chosen_of_all},
@@ -11,17 +11,17 @@ use crate::{
     watch::Watch,
 };
 
-/// A weighted draw of which the picks are given, in their order.
+/// A weighted draw whose picks are given, in their order.
 ///
-/// If traces are estimated, an item is given among candidates that another chance draws. In the law of draws times their
-/// weights ŵ, the other candidates are independent of the items:
+/// If traces are estimated, a given item is one of several candidates; another source of choices draws the others. In
+/// the law of draws times their weights ŵ, the other candidates are independent of the items:
 ///
 /// ```text
 /// Pr(items, others) ŵ = det(K_S) / Π c_l! · Pr(others)
 /// ```
 pub(super) struct Given<'a, C> {
     items: &'a [u32],
-    /// Items picked, and those after them that are among the candidates at hand.
+    /// Items picked, and the following ones that are among the current candidates.
     picked: usize,
     ahead: usize,
     chance: &'a mut C,
@@ -38,7 +38,7 @@ impl<C: Picks> Picks for Given<'_, C> {
         self.chance.goes_on()
     }
 
-    /// The item given, which is the first candidate; counts are exact.
+    /// Chooses the item given, which is the first candidate; counts are exact.
     fn choose(&mut self, _: impl Iterator<Item = (usize, f64)>) -> usize {
         (self.picked, self.ahead) = (self.picked + 1, 0);
         0
@@ -61,7 +61,7 @@ impl<C: Picks> Picks for Given<'_, C> {
     }
 }
 
-/// Picks by random words that are functions of the draw's number.
+/// Picks by random words that depend only on the number of the draw.
 pub(super) struct Numbered<'w> {
     stream: Stream,
     draw: u32,
@@ -76,15 +76,15 @@ impl<'w> Numbered<'w> {
         Self { stream, draw, attempts: Attempts::under(watch, 1.0), trials: 0, picks: 0 }
     }
 
-    /// Fails if the watch has ended the draw, whose picks mean nothing then.
+    /// Fails if the watch has ended the draw, whose picks are then meaningless.
     ///
     /// # Errors
-    /// [`Error::Ended`](crate::Error::Ended).
+    /// [`Error::Ended`](crate::Error::Ended) if the watch has ended it.
     pub(super) fn check(&self) -> Result<()> {
         self.attempts.check()
     }
 
-    /// Whether a draw that is kept with this probability is.
+    /// Whether to keep a draw that is kept with this probability.
     pub(super) fn is_kept(&self, probability: f64) -> bool {
         let Coin(uniform) = self.stream.coin(self.draw, 0);
         uniform < probability
@@ -141,7 +141,7 @@ mod tests {
             let found = picks.kept(&table, |_| {
                 seen += 1;
                 stop.store(seen >= last, Ordering::Relaxed);
-                // Little of every item, which trials hardly ever keep.
+                // Every item is kept so rarely that trials almost never keep one.
                 1e-12
             });
             assert_eq!((seen, found.is_some()), (last, is_read));

@@ -1,4 +1,4 @@
-//! What a part has outside the span of the items picked so far.
+//! Traces of the parts outside the span of the items picked so far.
 
 use faer::{Mat, MatRef};
 
@@ -9,18 +9,18 @@ use crate::linalg::{
     span::Span,
 };
 
-/// tr(P Ĝ_l) of the group at hand, P = I − Q Qᵀ.
+/// tr(P Ĝ_l) of the current group, with P = I − Q Qᵀ.
 #[derive(Debug, Default)]
 pub(super) struct Outside {
     /// Q Qᵀ over the directions seen.
     projector: Vec<f64>,
     seen: usize,
     trace: f64,
-    /// Traces below this are rounding.
+    /// Traces below this are rounding errors.
     least: f64,
 }
 
-/// Traces below this fraction of the whole one, for every dimension, count as zero: dead ends.
+/// Traces below this fraction of the whole trace, per dimension, count as zero: dead ends.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 impl Outside {
@@ -43,7 +43,7 @@ impl Outside {
         }
     }
 
-    /// Adds the directions that are new to the projector.
+    /// Adds the new directions to the projector.
     fn catch_up(&mut self, span: &Span, rank: usize) {
         if self.seen == 0 {
             self.projector.clear();
@@ -57,7 +57,7 @@ impl Outside {
         self.seen = span.size();
     }
 
-    /// Takes the direction that was added last off the trace.
+    /// Subtracts the last direction added from the trace.
     pub(super) fn leave(&mut self, span: &Span, gram: &Mat<f64>) {
         let rank = gram.nrows();
         let direction = &span.directions()[(span.size() - 1) * rank..];
@@ -83,7 +83,7 @@ pub(super) fn log_symmetric(span: &Span, gram: &Mat<f64>, count: usize) -> f64 {
     match count {
         1 => trace(outside.as_ref()).max(0.0).ln(),
         2 => (0.5 * (trace(outside.as_ref()).powi(2) - outside.squared_norm_l2())).max(0.0).ln(),
-        // Without convergence nothing is proposed.
+        // If the eigenvalues do not converge, nothing is proposed.
         _ => match eigenvalues(&outside) {
             Ok(values) => ElementaryTable::new(&values, count).log(usize::MAX, count),
             Err(_) => f64::NEG_INFINITY,

@@ -1,4 +1,4 @@
-//! The k-DPP of a part, of the rows v_i.
+//! The k-DPP of a part on the rows v_i.
 
 use faer::Mat;
 
@@ -28,7 +28,7 @@ pub(crate) struct PartLaw {
     error: f64,
 }
 
-/// How sets are drawn.
+/// The way sets are drawn.
 #[derive(Debug)]
 pub(super) enum Way {
     Eigenvectors(Mixture),
@@ -39,7 +39,7 @@ pub(super) enum Way {
 #[derive(Debug)]
 pub(super) struct Mixture {
     projection: ProjectionDpp,
-    /// For every count from the least on.
+    /// One per count, starting with the least.
     sizes: Vec<ConditionalBernoulli>,
     low: usize,
 }
@@ -104,7 +104,7 @@ impl PartLaw {
         Ok(Self { way: Way::Eigenvectors(Mixture { projection, sizes, low }), error })
     }
 
-    /// Total variation error of a draw.
+    /// Total variation error per draw.
     pub(super) fn error(&self) -> f64 {
         self.error
     }

@@ -19,7 +19,7 @@ use crate::{
 /// The most heavy directions of a part.
 const MOST: usize = 8;
 
-/// κ picks in proportion to ‖t_i‖², t_i = B^-½ v_i, accepted by Hadamard's bound against det(V_S V_Sᵀ):
+/// κ picks in proportion to ‖t_i‖², where t_i = B^-½ v_i, accepted against det(V_S V_Sᵀ) under Hadamard's bound:
 ///
 /// ```text
 /// Pr(accept) = det(QᵀBQ) / Π_{j≤κ} β_j · Π ‖P t_i‖² / ‖t_i‖²,   on average e_κ(Ĝ) κ! / (Π β_j · tr(B⁻¹Ĝ)^κ)
@@ -32,21 +32,22 @@ pub(super) struct PartPicks {
     thinning: Thinning,
     /// ln Π_{j≤t} β_j.
     log_products: Vec<f64>,
-    /// What Pr(accept) is on average.
+    /// The average of Pr(accept).
     pub(super) acceptance: f64,
 }
 
-/// How a part's picks are predicted to do.
+/// The predicted acceptance and cost of a part's picks.
 #[derive(Clone, Debug)]
 pub(super) struct Prediction {
     beta: Vec<f64>,
     acceptance: f64,
-    /// Operations of a draw, all its proposals together.
+    /// Operations per draw, over all its proposals.
     pub(super) operations: f64,
 }
 
 impl Prediction {
-    /// The best number of heavy directions for κ picks, from the eigenvalues of Ĝ; `read` operations read a row.
+    /// The best number of heavy directions for κ picks, given the eigenvalues of Ĝ and `read` operations per row
+    /// read.
     pub(super) fn best(values: &[f64], count: usize, read: f64) -> Self {
         let rank = values.len() as f64;
         let log_e = ElementaryTable::new(values, count).log(usize::MAX, count);
@@ -65,7 +66,7 @@ impl Prediction {
     }
 }
 
-/// Buffers of a draw.
+/// Buffers of one draw.
 #[derive(Debug, Default)]
 pub(crate) struct PickScratch {
     span: Span,
@@ -93,7 +94,7 @@ impl PartPicks {
         Ok(Self { table, thinning, log_products, acceptance: prediction.acceptance })
     }
 
-    /// One proposal of so many items; whether it is accepted.
+    /// Makes one proposal of `count` items; returns whether it is accepted.
     pub(super) fn propose(
         &self,
         (rows, group): (&WhitenedRows, usize),

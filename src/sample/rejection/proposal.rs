@@ -13,23 +13,23 @@ use crate::linalg::{residuals::Residuals, span::Span};
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     pub(super) items: Vec<u32>,
-    /// The groups of the items, and how many of each.
+    /// The groups of the items, and the number of items of each.
     pub(super) counts: Vec<(usize, usize)>,
     pub(super) span: Span,
     /// The span of the items of one part.
     pub(super) own: Span,
     pub(super) positions: Vec<u32>,
-    /// The row at hand.
+    /// The current row.
     pub(super) row: Vec<f64>,
     pub(super) scratch: RowScratch,
-    /// Those of candidates, and what they have outside the span.
+    /// The rows of candidates; `outside_span` holds their residuals outside the span.
     pub(super) rows: Vec<f64>,
     pub(super) outside_span: Residuals,
     outside: Outside,
     pub(super) halves: Half,
     /// Σ ‖v‖² / ‖P v‖² over the items picked one by one.
     pub(super) amplification: f64,
-    /// The relative variances of what candidates have outside the span, over all picks.
+    /// The relative variances of the candidates' squared residuals outside the span, summed over all picks.
     pub(super) spread: f64,
 }
 
@@ -46,7 +46,7 @@ impl Buffers {
 }
 
 impl BoundedLaw {
-    /// Draws a proposal into `buffers.items`; whether it is accepted.
+    /// Draws a proposal into `buffers.items`; returns whether it is accepted.
     ///
     /// Proposals end as soon as a factor of the acceptance rejects them. A factor may exceed 1 by rounding.
     pub(super) fn propose(&self, chance: &mut impl Chance, buffers: &mut Buffers) -> bool {
@@ -63,7 +63,7 @@ impl BoundedLaw {
         log >= 0.0 || chance.coin(log.exp())
     }
 
-    /// One part after another.
+    /// Proposes one part after another.
     fn by_parts(&self, chance: &mut impl Chance, buffers: &mut Buffers) -> bool {
         let mut t = 0;
         for (place, &group) in self.counts.order().iter().enumerate() {
@@ -90,7 +90,7 @@ impl BoundedLaw {
         true
     }
 
-    /// Independent items, accepted against the volume that they add:
+    /// Draws independent items, accepted against the volume that they add:
     ///
     /// ```text
     /// Π ‖P_t v_i‖² / ‖v_i‖²
@@ -120,13 +120,13 @@ impl BoundedLaw {
         true
     }
 
-    /// One item after another in proportion to ‖P_t v_i‖², accepted with probability
+    /// Draws one item after another in proportion to ‖P_t v_i‖², accepted with probability
     ///
     /// ```text
     /// Π tr(P_t Ĝ_l) / S_{r−t}(Ĝ_l)
     /// ```
     ///
-    /// or whatever `admit` makes of the trace after t items.
+    /// or as `admit` decides from the trace after t items.
     pub(super) fn one_by_one<C: Picks>(
         &self,
         group: usize,

@@ -16,17 +16,17 @@ use crate::{
     polynomial::spectrum::TiltedSpectrum,
 };
 
-/// The most bytes of stored rows, …
+/// The most bytes of stored rows.
 pub(in crate::sample) const STORED_BYTES: usize = 64 << 20;
-/// … and of those that all weighted draws read, where there are many groups.
+/// The most bytes of stored rows that all weighted draws read, if there are many groups.
 pub(in crate::sample) const WEIGHTED_BYTES: usize = 1 << 30;
 
-/// Bytes of rows that are computed once; `None` if they are more than `most`.
+/// Bytes of rows that are computed once; `None` if there are more than `most`.
 pub(in crate::sample) fn stored_bytes(items: usize, rank: usize, most: usize) -> Option<usize> {
     Some(8 * items * rank).filter(|&bytes| bytes <= most)
 }
 
-/// Where the rows v_i come from.
+/// The source of the rows v_i.
 #[derive(Debug)]
 enum Source {
     /// √y_l s_l a_i, thinned out.
@@ -37,7 +37,7 @@ enum Source {
     Stored(Vec<f64>),
 }
 
-/// Buffers of reading a row.
+/// Buffers for reading rows.
 #[derive(Debug, Default)]
 pub(super) struct RowScratch {
     raw: Vec<f64>,
@@ -53,20 +53,20 @@ pub(super) struct WhitenedRows {
     rank: usize,
     source: Source,
     tables: Vec<ItemTable>,
-    /// The places among the rows of all groups at which each begins.
+    /// The index of each group's first row among the rows of all groups.
     starts: Vec<usize>,
-    /// v_i/√w_i in f32, of stored rows, for proposals in halves.
+    /// v_i/√w_i in f32 for stored rows, for proposals in halves.
     units: Vec<f32>,
 }
 
-/// Rows of a task.
+/// Rows per task.
 const CHUNK: usize = 4096;
 /// Operations of looking up an item and its row, in a small table and in a large one.
 const LOOK_UP: [f64; 2] = [400.0, 2000.0];
 /// Bytes of rows above which memory is slow.
 const CACHED: usize = 8 << 20;
 
-/// Operations of looking up one of so many rows.
+/// Operations to look up one of `items` rows of `bytes` bytes each.
 pub(super) fn look_up(items: usize, bytes: usize) -> f64 {
     LOOK_UP[usize::from(items * bytes > CACHED)]
 }
@@ -74,19 +74,19 @@ pub(super) fn look_up(items: usize, bytes: usize) -> f64 {
 /// The most heavy directions of rows that are thinned out.
 const HEAVY: usize = 12;
 
-/// How rows are read.
+/// The way rows are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// They are computed once.
+    /// Rows are computed once.
     Stored,
-    /// They are thinned out when needed; coordinates are those of the features.
+    /// Rows are thinned out when needed, in the coordinates of the features.
     Thinned,
-    /// They are multiplied by F when needed.
+    /// Rows are multiplied by F when needed.
     Mapped,
 }
 
 impl Reading {
-    /// The way that suits the size of the rows, which are taken beyond included ones or not.
+    /// The way that suits the size of the rows; `beyond` if they are residuals beyond included rows.
     pub(super) fn of(rows: &Rows<'_>, beyond: bool, whitening: &Whitening) -> Self {
         let rank = whitening.rank();
         if stored_bytes(rows.len(), rank, STORED_BYTES).is_some() {
@@ -98,7 +98,7 @@ impl Reading {
         }
     }
 
-    /// Whether rows have no components beyond those of the spectrum.
+    /// Whether the spectrum covers all components of the rows.
     fn may_thin(rows: &Rows<'_>, beyond: bool, whitening: &Whitening) -> bool {
         !beyond && whitening.rank() == rows.features().dims()
     }
@@ -140,7 +140,8 @@ impl WhitenedRows {
             if reading == Reading::Thinned {
                 (Source::Thinned(whitening.thinning(found)), above.unwrap_or(forms))
             } else {
-                // Where F sees little of a row, rounding tells its forms from its images, which no weight may fall short of.
+                // If F keeps little of a row, rounding separates its form from its image, and no weight may be below
+                // the image.
                 let above = above.map_or_else(|| forms_above(engine, rows, &factors, &forms), Ok)?;
                 (Source::Mapped(columns(factor.as_ref())), above)
             }
@@ -161,14 +162,14 @@ impl WhitenedRows {
         &self.features
     }
 
-    /// The place at which a group begins among the rows of all.
+    /// The index of a group's first row among the rows of all groups.
     pub(super) fn first(&self, group: usize) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let first = self.starts[group] as u32;
         first
     }
 
-    /// The group of a place among the rows of all, and the position in its table.
+    /// The group of a row with this index among all rows, and the row's position in the group's table.
     pub(super) fn at(&self, place: u32) -> (usize, u32) {
         let group = self.starts.partition_point(|&start| start <= place as usize) - 1;
         (group, place - self.first(group))
@@ -184,7 +185,7 @@ impl WhitenedRows {
         self.tables.iter().map(ItemTable::len).sum()
     }
 
-    /// Puts items in place of places among the rows of all, one for every pick from these groups.
+    /// Replaces indices among the rows of all groups by items, one per pick from these groups.
     pub(super) fn name(&self, picks: &[usize], places: &mut [u32]) {
         for (place, &group) in places.iter_mut().zip(picks) {
             *place = self.tables[group].item(*place - self.first(group));
@@ -199,14 +200,14 @@ impl WhitenedRows {
         &self.tables[group]
     }
 
-    /// The rows of a group, one a column, if they are stored.
+    /// The rows of a group as columns, if they are stored.
     pub(super) fn stored(&self, group: usize) -> Option<MatRef<'_, f64>> {
         let Source::Stored(rows) = &self.source else { return None };
         let (start, len) = (self.starts[group] * self.rank, self.tables[group].len());
         Some(MatRef::from_column_major_slice(&rows[start..start + len * self.rank], self.rank, len))
     }
 
-    /// Keeps stored rows in f32, too, divided by the roots of their weights.
+    /// Keeps stored rows in f32 as well, divided by the roots of their weights.
     pub(super) fn keep_units(&mut self) {
         let Source::Stored(rows) = &self.source else { return };
         self.units.resize(rows.len(), 0.0);
@@ -217,12 +218,12 @@ impl WhitenedRows {
         rows.zip(scales).for_each(|((row, unit), scale)| narrow_scaled(row, scale, unit));
     }
 
-    /// Forgets them.
+    /// Discards the rows in f32.
     pub(super) fn forget_units(&mut self) {
         self.units = Vec::new();
     }
 
-    /// Where the row at a position of a group's table begins, if rows are stored.
+    /// The start of the row at a position of a group's table, if rows are stored.
     #[inline]
     fn start(&self, group: usize, position: u32) -> usize {
         (self.starts[group] + position as usize) * self.rank
@@ -234,17 +235,17 @@ impl WhitenedRows {
         self.units.get(self.start(group, position)..)?.get(..self.rank)
     }
 
-    /// Dimensions of a row.
+    /// The number of dimensions of the rows.
     pub(super) fn rank(&self) -> usize {
         if self.thinning().is_some() { self.features.dims() } else { self.rank }
     }
 
-    /// The weighting of directions, if coordinates are those of the features and not those of the eigenvectors.
+    /// The weighting of directions, if rows are in the coordinates of the features instead of the eigenvectors.
     pub(super) fn thinning(&self) -> Option<&Thinning> {
         if let Source::Thinned(thinning) = &self.source { Some(thinning) } else { None }
     }
 
-    /// Operations of reading a row.
+    /// Operations to read one row.
     pub(super) fn read_operations(&self) -> f64 {
         let (dims, items) = (self.features.dims(), self.len());
         match &self.source {
@@ -256,7 +257,7 @@ impl WhitenedRows {
         }
     }
 
-    /// What `of` makes of every row of a group of so many, in order.
+    /// Applies `of` to every row of a group of `len` rows, in order.
     pub(super) fn map_group(
         &self,
         group: usize,
@@ -302,7 +303,7 @@ impl WhitenedRows {
         }
     }
 
-    /// The row at a position of a group's table: where it is stored, or else in `row`.
+    /// The row at a position of a group's table: the stored one, or else computed into `row`.
     #[inline]
     pub(super) fn row<'r>(
         &'r self,

@@ -1,4 +1,4 @@
-//! Sequential draws by their numbers, kept up to a cap of their weights: what a device is to find.
+//! Numbered sequential draws, kept up to a cap of their weights: the reference for the device's results.
 
 use faer::Mat;
 
@@ -25,7 +25,8 @@ pub(in crate::sample) struct SequentialDraws<'l> {
 }
 
 impl WeightedLaw {
-    /// Draws kept up to a cap with this logarithm, if their counts are exact and their weights those of picks alone.
+    /// Draws kept up to a cap with this logarithm, if their counts are exact and their weights come from the picks
+    /// alone.
     pub(in crate::sample) fn kept_up_to(&self, log_cap: f64) -> Option<SequentialDraws<'_>> {
         let law = &self.law;
         let weighs = |group: &Mat<f64>| trace(group.as_ref()) > 0.0;
@@ -62,7 +63,7 @@ impl SequentialDraws<'_> {
         (log / size as f64).exp()
     }
 
-    /// Writes v_i over the root of its weight.
+    /// Writes v_i divided by the square root of its weight.
     fn unit_row(&self, (group, position): (usize, u32), scratch: &mut RowScratch, out: &mut [f64]) {
         let rows = &self.law.law.rows;
         rows.read(group, position, scratch, out);
@@ -83,7 +84,7 @@ impl Proposals for SequentialDraws<'_> {
     fn fit(&self, device: &dyn ProposalDevice) -> bool {
         let shape = self.shape();
         let factor = self.factor(shape.size.max(1));
-        // In single precision, too.
+        // The factor must also fit single precision.
         (1e-20..1e20).contains(&factor) && device.takes_sequential(&shape)
     }
 
@@ -129,7 +130,7 @@ impl Proposals for SequentialDraws<'_> {
         items as f64 * row + (parts * rank * rank) as f64 * UPLOAD
     }
 
-    /// Every trial and the coin at the end have 53 digits, and the trials of a pick end.
+    /// Every trial and the coin at the end have 53 bits, and the number of trials per pick is limited.
     fn error(&self) -> f64 {
         let shape = self.shape();
         let trials = shape.size as f64 * (f64::from(NUMBERED_TRIALS) + 1.0);

@@ -1,4 +1,4 @@
-//! What a group has of all directions.
+//! The share of a group in all directions.
 
 use faer::Mat;
 
@@ -11,14 +11,14 @@ use crate::{
     },
 };
 
-/// The Gram matrix of a group's whitened rows, r×r; by its rows, where these are few.
+/// The r×r Gram matrix of a group's whitened rows, with a factor if its rank is low.
 #[derive(Debug)]
 pub(super) struct Share {
     gram: Mat<f64>,
     factor: Option<Factor>,
 }
 
-/// L Lᵀ = gram but for a rest that is rounding, with at most r/2 columns.
+/// L Lᵀ = gram up to a rest that is rounding, with at most r/2 columns.
 #[derive(Debug)]
 struct Factor {
     columns: Mat<f64>,
@@ -36,7 +36,8 @@ impl Share {
         sizes.iter().enumerate().map(|(i, size)| size * self.gram[(i, i)] * size).sum()
     }
 
-    /// Upper bounds of the eigenvalues of D gram D, descending: by what they may be off (Weyl).
+    /// Upper bounds of the eigenvalues of D gram D, descending: the computed values plus their possible errors
+    /// (Weyl).
     pub(super) fn eigenvalues_above(&self, sizes: &[f64]) -> Result<Vec<f64>> {
         let (mut found, rest) = match &self.factor {
             None => (eigenvalues(&scaled(&self.gram, sizes))?, 0.0),
@@ -59,7 +60,7 @@ pub(super) fn scaled(gram: &Mat<f64>, sizes: &[f64]) -> Mat<f64> {
 }
 
 impl Factor {
-    /// By Cholesky's algorithm with pivots; `None` if the rank is above r/2.
+    /// Cholesky's algorithm with pivots; `None` if the rank is above r/2.
     fn of(gram: &Mat<f64>) -> Option<Self> {
         let size = gram.nrows();
         let mut rest: Vec<f64> = (0..size).map(|i| gram[(i, i)]).collect();

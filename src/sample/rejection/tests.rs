@@ -1,4 +1,4 @@
-//! Proposals by summing over all that can happen, without drawing.
+//! Tests of proposals that sum over all possible choices, without drawing.
 
 mod halves;
 mod inequalities;
@@ -21,12 +21,12 @@ use crate::{Features, Partition, PartitionDpp, Quota, engine::Engine, sample::st
 /// Sets with their probabilities, by their size.
 type SetsBySize = BTreeMap<usize, Vec<(Vec<u32>, f64)>>;
 
-/// One path through all choices after another.
+/// Goes through all paths of choices, one after another.
 #[derive(Debug, Default)]
 struct Paths {
-    /// The option taken at every choice, …
+    /// The option taken at every choice.
     taken: Vec<usize>,
-    /// … and how many options there are.
+    /// The number of options at every choice.
     options: Vec<usize>,
     at: usize,
     probability: f64,
@@ -129,7 +129,7 @@ impl Chance for Paths {
                 .flat_map(|picks| (0..len).map(move |pick| [&picks[..], &[pick]].concat()))
                 .collect();
         }
-        // Nothing is computed of dependent picks.
+        // Nothing is computed for dependent picks.
         let volume = |picks: Vec<u32>| (law.add_picks(groups, &picks, drawn), picks);
         let possible = all.into_iter().map(volume).filter(|(volume, _)| *volume > 0.0);
         let (volumes, all): (Vec<f64>, Vec<Vec<u32>>) = possible.unzip();
@@ -156,7 +156,7 @@ fn subsets(items: &[u32], count: usize) -> Vec<Vec<u32>> {
     }
 }
 
-/// The sets of every group by its k-DPP, by counts.
+/// The sets of every group with their probabilities in its k-DPP, by count.
 fn sets_by_part(law: &BoundedLaw, dpp: &PartitionDpp) -> Vec<SetsBySize> {
     let (mut raw, rank) = (RowScratch::default(), law.rows.rank());
     let mut volume = |group: usize, set: &[u32]| {
@@ -252,7 +252,7 @@ fn choices(beyond: bool) -> Vec<(Family, Reading)> {
     families.into_iter().flat_map(each).collect()
 }
 
-/// det of every allowed set beyond the included items, in the units of the correction.
+/// The determinant of every allowed set beyond the included items, in the units of the correction.
 fn determinants(features: &Features, setup: &RejectionSetup<'_>) -> BTreeMap<Vec<u32>, f64> {
     let RejectionSetup { dpp, correction, .. } = setup;
     let (counts, groups, beyond) = (dpp.counts(), dpp.groups(), dpp.ground().included());
@@ -298,7 +298,7 @@ fn distance(kept: &BTreeMap<Vec<u32>, f64>, expected: &BTreeMap<Vec<u32>, f64>) 
     expected.iter().map(off).sum()
 }
 
-/// For every bound, B and way to read rows: the law of what is kept, and how much is.
+/// Tests the law and the share of kept proposals for every bound, every B and every way to read rows.
 #[test]
 fn kept_proposals_have_the_law() {
     for (number, case) in cases().into_iter().enumerate() {
@@ -337,7 +337,7 @@ fn kept_proposals_have_the_law() {
     }
 }
 
-/// Independent picks inside a part have the law of its k-DPP.
+/// Independent picks inside a part follow the law of its k-DPP.
 #[test]
 fn picks_of_a_part_have_its_law() {
     let Case { features, partition, quota, .. } = cases().swap_remove(2);

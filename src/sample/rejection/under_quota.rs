@@ -1,4 +1,4 @@
-//! Draws under a quota by rejection, against the bound that is predicted to cost least.
+//! Draws under a quota by rejection, against the bound with the lowest predicted cost.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(crate) struct Rejection {
     /// All bounds that were considered; the first is used.
     bounds: Vec<BoundCost>,
     tilt: Option<Vec<f64>>,
-    /// ln of the bound of Z that proposals are accepted against; with halves, that at once.
+    /// ln of the bound of Z that proposals are accepted against; with halves, of the bound for proposals at once.
     log_bound: f64,
     /// Whether no other coordinates of the rows would lower the error of the law.
     is_settled: bool,
@@ -40,19 +40,21 @@ enum Way {
     Bounded(BoundedLaw),
 }
 
-/// What draws against a bound are predicted to cost.
+/// The predicted cost of draws against a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BoundCost {
     /// The bound.
     pub bound: Bound,
-    /// Average proposals per sample. For the bound that is used they are estimated by weighted draws; for the tilted one by
-    /// a pilot of proposals under ranges, while under exact counts they are guaranteed. For the others they follow by the
-    /// ratio of the bounds.
+    /// Average proposals per sample.
+    ///
+    /// For the bound that is used, weighted draws estimate them. For the tilted bound, a pilot run of proposals
+    /// predicts them under ranges, and they are guaranteed under exact counts. For the other bounds, they follow from
+    /// the ratio of the bounds.
     pub proposals: f64,
-    /// Average floating-point operations of a proposal, many of which are rejected early. Independent items that a GPU proposes
-    /// count a quarter.
+    /// Average floating-point operations per proposal; many proposals are rejected early. Independent items count a
+    /// quarter if a GPU proposes them.
     pub operations: f64,
 }
 
@@ -64,14 +66,14 @@ impl BoundCost {
     }
 }
 
-/// What all bounds need to know of a law.
+/// The data of a law that all bounds need.
 #[derive(Debug)]
 pub(in crate::sample) struct RejectionSetup<'q> {
     pub(in crate::sample) dpp: &'q PartitionDpp,
     pub(in crate::sample) rows: Rows<'q>,
     pub(in crate::sample) found: Arc<TiltedSpectrum>,
     pub(in crate::sample) correction: Correction,
-    /// What proposals are filled up with.
+    /// How proposals are filled up with further items.
     pub(in crate::sample) fill: Option<Arc<Fill>>,
 }
 
@@ -96,22 +98,22 @@ impl Rejection {
         &self.bounds
     }
 
-    /// Average proposals per sample as predicted.
+    /// The predicted average number of proposals per sample.
     pub(crate) fn proposals(&self) -> f64 {
         self.bounds[0].proposals
     }
 
-    /// Average operations per sample as predicted.
+    /// The predicted average number of operations per sample.
     pub(crate) fn cost(&self) -> f64 {
         self.bounds[0].cost()
     }
 
-    /// A lower bound of the draws per proposal, or a quarter of what a trial found.
+    /// A lower bound of the draws per proposal, or a quarter of the acceptance that a trial measured.
     pub(crate) fn acceptance_bound(&self) -> f64 {
         self.acceptance_bound
     }
 
-    /// What other coordinates of the rows may lower of the error of the law.
+    /// The part of the law's error that other coordinates of the rows may reduce.
     pub(crate) fn error_of_coordinates(&self, error: f64) -> f64 {
         if self.is_settled { 0.0 } else { error }
     }
@@ -120,7 +122,7 @@ impl Rejection {
         self.tilt.as_deref()
     }
 
-    /// Makes many draws on the engine's device, if it can; returns the error that this adds.
+    /// Makes many draws on the engine's device, if it can. Returns the error that this adds.
     pub(in crate::sample) fn make_batches_on(&mut self, engine: &Engine) -> f64 {
         match &mut self.way {
             Way::Tilted(law) => law.make_batches_on(engine),
@@ -147,7 +149,8 @@ impl Rejection {
         law.halves_below().iter().map(|(half, _)| half.operations).collect()
     }
 
-    /// Draws until `acceptances` are accepted: from the law if `number` is 0, otherwise from that half.
+    /// Makes proposals until `acceptances` are accepted: from the law if `number` is 0, otherwise from the half with
+    /// that number.
     pub(in crate::sample) fn accept<R: Rng + ?Sized>(
         &self,
         number: usize,
@@ -187,7 +190,7 @@ impl<'q> RejectionSetup<'q> {
         Ok(Self { dpp, rows, found: Arc::new(found), correction, fill })
     }
 
-    /// ln Z minus its value in the units of bounds and weights.
+    /// The difference between ln Z and its value in the units of bounds and weights.
     pub(in crate::sample) fn log_shift(&self) -> f64 {
         self.dpp.ground().log_det_included().value - self.correction.least
     }
@@ -212,7 +215,7 @@ impl<'q> RejectionSetup<'q> {
         let log_cost = log_tilted + operations.ln();
         let first = chosen.first().filter(|first| asked != Bound::Auto || first.log_cost() < log_cost);
         let bounded = match first.map(|first| self.bounded(first.clone(), options, engine)) {
-            // Eigenvectors manage where rows are nearly dependent, or too small for squares.
+            // Draws by eigenvectors still work if rows are nearly dependent, or too small for squares.
             Some(Err(Error::IllConditioned { .. })) if asked == Bound::Auto => None,
             Some(Ok(bounded)) if asked == Bound::Auto && bounded.error(found) > options.law_error => None,
             bounded => bounded.transpose()?,
@@ -250,20 +253,20 @@ impl<'q> RejectionSetup<'q> {
             proposals: (other.log_bound - log_tilted).exp() * proposals,
             operations: other.operations,
         }));
-        // What is left of the error is that of products with rows, over the acceptance.
+        // The rest of the error comes from products with rows, divided by the acceptance.
         let is_settled = found.is_at_rounding(spectral::expected_size(dpp, found));
         let (way, log_bound) = (Way::Tilted(law), self.log_shift() + log_tilted);
         Ok((Rejection { way, acceptance_bound, bounds, tilt, log_bound, is_settled }, error))
     }
 
-    /// Whether the tilted bound is best in any case: with one part nothing is rejected, and eigenvalues of single parts are not
-    /// computed to every digit.
+    /// Whether the tilted bound is best in any case. With one part under exact counts, nothing is rejected; in graded
+    /// coordinates, the eigenvalues of single parts are not computed to every digit.
     pub(in crate::sample) fn is_best_tilted(&self) -> bool {
         let settled = self.dpp.open().len() == 1 && self.dpp.counts().exact().is_some();
         settled || self.dpp.ground().is_graded()
     }
 
-    /// ln of the sum of what tilted proposals are accepted from.
+    /// ln of the normaliser of the sets that tilted proposals are accepted from.
     pub(in crate::sample) fn log_tilted(&self) -> Result<f64> {
         let values = &self.found.spectrum.values;
         match self.dpp.counts().total() {
@@ -272,7 +275,8 @@ impl<'q> RejectionSetup<'q> {
         }
     }
 
-    /// Tilted proposals per draw as a few weighted draws tell; infinite if these found none.
+    /// The number of tilted proposals per draw, estimated by a few weighted draws; infinite if all of these met dead
+    /// ends.
     pub(in crate::sample) fn tilted_proposals(&self, engine: &Engine) -> Result<f64> {
         let law = WeightedLaw::new(self, engine)?;
         Ok((self.log_tilted()? - Pilot::of(law.law(), Pilot::DRAWS, engine)?.log_normaliser).exp().max(1.0))
@@ -284,7 +288,7 @@ mod tests {
     use super::*;
     use crate::{Features, Partition, Quota, engine::Engine};
 
-    /// Other coordinates are tried where they may help: rows nearly in a plane lose digits, others do not.
+    /// Other coordinates are tried only if they may help: rows that are nearly in a plane lose digits, others do not.
     #[test]
     fn laws_at_rounding_are_left_alone() {
         for (height, settled) in [(1.0, true), (1e-7, false)] {
@@ -299,7 +303,7 @@ mod tests {
             let options = SamplerOptions::default().with_bound(Bound::Tilted);
             let (law, error) = Rejection::new(&dpp, None, options, Engine::host()).unwrap();
             assert_eq!(law.is_settled, settled, "{height}: {error:e}");
-            // Whatever the acceptance makes of the error.
+            // This holds for any error.
             assert_eq!(law.error_of_coordinates(1e-6) > 0.0, !settled);
         }
     }

@@ -31,45 +31,46 @@ use crate::{
     watch::Step,
 };
 
-/// The least probability of a count that is possible.
+/// The least probability of a possible count.
 const POSSIBLE: f64 = 1e-300;
-/// Rows at a time.
+/// Rows multiplied at a time.
 const CHUNK: usize = 1024;
-/// The probability that some part takes any count.
+/// The probability that some part draws its count uniformly from its range.
 const ANY: f64 = 0.1;
 
 /// Sequential draws in the coordinates in which their weights vary least.
 #[derive(Debug)]
 pub(in crate::sample) struct WeightedLaw {
     pub(super) law: BoundedLaw,
-    /// The tilted Gram matrices in the coordinates of the eigenvectors, once they are needed: one r²-vector each.
+    /// The tilted Gram matrices in the coordinates of the eigenvectors, computed when first needed: one r²-vector
+    /// each.
     grams: OnceLock<Mat<f64>>,
     found: Arc<TiltedSpectrum>,
     /// β_j^½.
     pub(super) roots: Vec<f64>,
-    /// U: with √y_l, it takes rows s_l a_i to these coordinates.
+    /// U, which together with √y_l maps rows s_l a_i to these coordinates.
     vectors: Mat<f64>,
     /// √y_l.
     tilt: Vec<f64>,
-    /// Of a draw.
+    /// Operations per draw.
     operations: f64,
 }
 
-/// What a weighted draw tells.
+/// The results of one weighted draw.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sample) struct Weighed {
     /// ln of the weight, whose mean is the normaliser; −∞ at a dead end.
     pub(in crate::sample) log: f64,
-    /// By how much rounding is amplified where items are nearly dependent.
+    /// The amplification of rounding errors by nearly dependent items.
     pub(in crate::sample) amplification: f64,
-    /// What estimated traces add to the variance of ln w, times the candidates of a pick.
+    /// The variance that estimated traces add to ln w, times the candidates per pick.
     pub(super) spread: f64,
     /// [`BoundedLaw::log_above`] at the draw; −∞ if halves are not considered.
     pub(super) above: f64,
 }
 
 impl WeightedLaw {
-    /// Traces may be estimates: a set then has another weight every time that it is drawn.
+    /// Sets up the draws. Traces may be estimated; the weight of a set then varies from draw to draw.
     pub(in crate::sample) fn new(setup: &RejectionSetup<'_>, engine: &Engine) -> Result<Self> {
         let (chosen, scale) = choice::for_weights(setup, engine)?;
         let counts = setup.dpp.counts();
@@ -97,8 +98,9 @@ impl WeightedLaw {
         self.law.scratch()
     }
 
-    /// ln of the weight of a draw, whose mean is the normaliser; −∞ at a dead end. Its items are in `scratch`. `go_on` is
-    /// asked for every pick: a draw that it ends means nothing.
+    /// Makes a draw and returns ln of its weight, whose mean is the normaliser; −∞ at a dead end.
+    ///
+    /// Its items are in `scratch`. `go_on` is called for every pick; if it ends the draw, the result is meaningless.
     pub(in crate::sample) fn weigh<R: Rng + ?Sized>(
         &self,
         rng: &mut R,
@@ -108,7 +110,7 @@ impl WeightedLaw {
         self.law.weigh(rng, scratch, go_on).log
     }
 
-    /// The same for a draw that picked these items of every group, in their order; counts are exact.
+    /// Weighs a draw that picks these items of every group, in their order; counts are exact.
     pub(in crate::sample) fn weigh_given<R: Rng + ?Sized>(
         &self,
         groups: &[Vec<u32>],
@@ -123,7 +125,7 @@ impl WeightedLaw {
         self.law.log_weight(&mut Given::new(&items, &mut chance), buffers)
     }
 
-    /// Estimates traces by so many candidates.
+    /// Estimates traces with this many candidates per pick.
     #[cfg(test)]
     pub(in crate::sample) fn estimate_traces(&mut self, candidates: usize) {
         self.law.lookahead = Some(Lookahead { candidates, picks: 2 });
@@ -160,14 +162,14 @@ impl WeightedLaw {
         self.grams.get_or_init(stacked).as_ref()
     }
 
-    /// x_iᵀ M_l x_i of all rows in the order of the groups, if they are at hand; `form` is M_l.
+    /// x_iᵀ M_l x_i of all rows in the order of the groups, if the rows are stored; `form` returns M_l.
     pub(in crate::sample) fn forms(
         &self,
         form: impl Fn(usize) -> Mat<f64> + Sync + Send,
     ) -> Option<Vec<f64>> {
         let forms = map_ordered(self.groups(), |group| {
             let rows = self.law.rows.stored(group)?;
-            // In the coordinates of the rows as they are stored.
+            // Transform to the coordinates of the stored rows.
             let form = scaled(&form(group), &self.roots);
             let mut products = Vec::with_capacity(rows.ncols());
             for first in (0..rows.ncols()).step_by(CHUNK) {
@@ -181,32 +183,33 @@ impl WeightedLaw {
         forms.into_iter().collect::<Option<Vec<_>>>().map(|forms| forms.concat())
     }
 
-    /// Operations of a draw, as predicted.
+    /// Predicted operations per draw.
     pub(in crate::sample) fn operations(&self) -> f64 {
         self.operations
     }
 
-    /// The law as one whose draws have weights.
+    /// The law that the draws are weighted for, with its bound and coordinates.
     pub(in crate::sample) fn law(&self) -> &BoundedLaw {
         &self.law
     }
 
-    /// n×r factors F_l with ‖F_lᵀ s_l a_i‖² = x_iᵀ R_l R_lᵀ x_i for the roots R_l of every group.
+    /// n×r factors F_l with ‖F_lᵀ s_l a_i‖² = x_iᵀ R_l R_lᵀ x_i for the root R_l of every group.
     pub(in crate::sample) fn factors(&self, roots: &[Mat<f64>]) -> Vec<Mat<f64>> {
         let factor = |(root, &weight): (&Mat<f64>, &f64)| &self.vectors * (root * faer::Scale(weight));
         roots.iter().zip(&self.tilt).map(factor).collect()
     }
 }
 
-/// ln of the probabilities of a part's counts in the tilted DPP: its items are as many as coins with the eigenvalues of
-/// the marginal kernel come up.
+/// ln of the probabilities of a part's counts in the tilted DPP. The count is the number of heads of coins with the
+/// eigenvalues of the marginal kernel as probabilities.
 fn log_counts(values: &[f64], scale: f64) -> Vec<f64> {
     let coins: Vec<f64> = values.iter().map(|value| (value * scale).clamp(0.0, 1.0)).collect();
     poisson_binomial(&coins).into_iter().map(|p| p.max(POSSIBLE).ln()).collect()
 }
 
-/// Part counts as if parts were independent, with what the correction does to them, mixed with any counts at all: where one
-/// part takes more only if another takes less, independent counts hardly ever do both (Hesterberg 1995, defensive mixture).
+/// The law of part counts as if parts were independent, including the correction, mixed with uniform counts. If one
+/// part takes more only when another takes less, independent counts almost never do both (Hesterberg 1995, defensive
+/// mixture).
 fn count_law(counts: &Counts, law: &BoundedLaw, correction: &Correction, logs: &[Vec<f64>]) -> CountLaw {
     let any = ANY / logs.len() as f64;
     let mixed = |(group, logs): (usize, &Vec<f64>)| {
@@ -230,10 +233,10 @@ impl BoundedScratch {
 }
 
 impl BoundedLaw {
-    /// What [`weigh`](Self::weigh) tells of draws in tasks, each with a stream of its own.
+    /// Makes draws by [`weigh`](Self::weigh) in tasks, each with its own stream.
     ///
     /// # Errors
-    /// [`Error::Ended`](crate::Error::Ended) if the engine's watch ends them.
+    /// [`Error::Ended`](crate::Error::Ended) if the engine's watch ends the draws.
     pub(in crate::sample) fn weigh_many(
         &self,
         draws: (Range<usize>, usize),
@@ -243,7 +246,7 @@ impl BoundedLaw {
         self.weigh_while(draws, seed, engine, || true)
     }
 
-    /// The same, as long as `go_on` is true.
+    /// Makes draws like [`weigh_many`](Self::weigh_many) while `go_on` is true.
     pub(in crate::sample) fn weigh_while(
         &self,
         (tasks, each): (Range<usize>, usize),
@@ -265,7 +268,7 @@ impl BoundedLaw {
         Ok(drawn.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }
 
-    /// A draw by sequential proposals, with traces that may be [estimates](Self::among_candidates).
+    /// Makes a draw by sequential proposals, with traces that may be [estimates](Self::among_candidates).
     ///
     /// ```text
     /// w = det(QᵀBQ) Π_t tr(P_t Ĝ_l) / (Π c_l! · Pr(c))
@@ -284,7 +287,7 @@ impl BoundedLaw {
         Weighed { log, amplification: buffers.amplification, spread: buffers.spread, above }
     }
 
-    /// ln of the weight of one sequential draw, whose items are in the buffers.
+    /// ln of the weight of one sequential draw; its items are in the buffers.
     pub(super) fn log_weight(&self, chance: &mut impl Picks, buffers: &mut Buffers) -> f64 {
         buffers.clear(self.rows.rank());
         let log = match self.lookahead {
@@ -297,7 +300,7 @@ impl BoundedLaw {
         log + self.log_det_of_span(&buffers.span) + self.log_of_fill(&buffers.items)
     }
 
-    /// Picks items in proportion to what they have outside the span, with exact traces.
+    /// Picks items in proportion to their squared residuals outside the span, with exact traces.
     fn among_all(&self, chance: &mut impl Picks, buffers: &mut Buffers) -> f64 {
         let (mut t, mut log) = (0, 0.0);
         for place in 0..self.counts.order().len() {
@@ -315,7 +318,7 @@ impl BoundedLaw {
         log
     }
 
-    /// The next group and its count, after t picks; what they do to the weight is added to its logarithm.
+    /// Chooses the next group and its count after t picks, and adds their effect on the weight to its logarithm.
     pub(super) fn choose_count(
         &self,
         place: usize,

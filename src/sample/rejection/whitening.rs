@@ -21,23 +21,23 @@ use crate::{
 /// v_i = B^-½ a_i = Fᵀ a_i,   F = U diag(β_j)^-½
 /// ```
 ///
-/// The larger β, the more nearly the rows are whitened.
+/// The larger β is, the more nearly the rows are whitened.
 #[derive(Clone, Debug)]
 pub(super) struct Whitening {
     /// β_j ≥ 1, descending.
     pub(super) beta: Vec<f64>,
     /// tr Ĝ_l.
     pub(super) traces: Vec<f64>,
-    /// Eigenvalues of every Ĝ_l, descending; none where nothing needs them.
+    /// Eigenvalues of every Ĝ_l, descending; empty if they are not needed.
     pub(super) spectra: Vec<Vec<f64>>,
 }
 
 /// A family of B.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Family {
-    /// β_j = 1 + s c λ_j, where the DPP of c K expects sets of the size wanted.
+    /// β_j = 1 + s c λ_j, where the DPP with kernel c K has the expected size wanted.
     Smooth(f64),
-    /// β_j = max(1, λ_j / λ_q): the q largest shrink to the next.
+    /// β_j = max(1, λ_j / λ_q): the q largest are shrunk to the next one.
     Clipped(usize),
 }
 
@@ -51,18 +51,18 @@ impl Family {
 }
 
 impl Whitening {
-    /// Without traces and spectra. `scale` is c.
+    /// A whitening without traces and spectra. `scale` is c.
     pub(super) fn of(found: &TiltedSpectrum, (scale, family): (f64, Family)) -> Self {
         let beta = family.beta(&found.spectrum.values, scale);
         Self { beta, traces: Vec::new(), spectra: Vec::new() }
     }
 
-    /// With traces alone.
+    /// Adds traces only.
     pub(super) fn with_traces(self, found: &TiltedSpectrum) -> Self {
         Self { traces: found.traces(&self.sizes(found)), ..self }
     }
 
-    /// With traces and spectra.
+    /// Adds traces and spectra.
     ///
     /// # Errors
     /// [`Error::Eigen`]; [`Error::Ended`] if the engine's watch ends it.
@@ -82,10 +82,10 @@ impl Whitening {
         Ok(Self { traces: shares.iter().map(|share| share.trace(&sizes)).collect(), spectra, ..self })
     }
 
-    /// With traces, and with spectra as if every group were like one of a few.
+    /// Adds traces, and spectra as if every group were like one of a few.
     ///
     /// # Errors
-    /// [`Error::Eigen`].
+    /// [`Error::Eigen`] if an eigendecomposition fails.
     pub(super) fn with_spectra_of_few(self, found: &TiltedSpectrum, few: &[(usize, Share)]) -> Result<Self> {
         let (sizes, found) = (self.sizes(found), self.with_traces(found));
         let spectra = map_ordered(few.len(), |at| few[at].1.eigenvalues_above(&sizes));
@@ -98,7 +98,7 @@ impl Whitening {
         Ok(Self { spectra: found.traces.iter().enumerate().map(like).collect(), ..found })
     }
 
-    /// Ĝ_l in the eigenvectors, or turned to other coordinates.
+    /// Ĝ_l in the coordinates of the eigenvectors, or turned to other coordinates.
     pub(super) fn grams(&self, found: &TiltedSpectrum, turn: Option<&Mat<f64>>) -> Vec<Mat<f64>> {
         let sizes = self.sizes(found);
         map_ordered(found.groups(), |group| {
@@ -118,7 +118,7 @@ impl Whitening {
         self.beta.iter().filter(|&&beta| beta > 1.0).count()
     }
 
-    /// B^-½ for rows as they are.
+    /// B^-½ for rows in the coordinates of the features.
     pub(super) fn thinning(&self, found: &TiltedSpectrum) -> Thinning {
         Thinning::new(vectors(found).as_ref(), &self.beta)
     }
@@ -133,7 +133,7 @@ impl Whitening {
         running_sums(self.beta.iter().map(|beta| beta.ln()))
     }
 
-    /// Dimensions of the rows.
+    /// The number of dimensions of the rows.
     pub(super) fn rank(&self) -> usize {
         self.beta.len()
     }
@@ -145,7 +145,7 @@ pub(super) fn vectors(found: &TiltedSpectrum) -> Mat<f64> {
     scale_columns(found.spectrum.whitener().as_ref(), &roots)
 }
 
-/// c at which Σ c λ_j / (1 + c λ_j) = k, or a little less where k is the number of values.
+/// The c at which Σ c λ_j / (1 + c λ_j) = k, or a slightly smaller sum if k is the number of values.
 pub(super) fn scale_of_size(values: &[f64], k: usize) -> f64 {
     let wanted = (k as f64).min(values.len() as f64 - 0.5);
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
@@ -159,19 +159,19 @@ pub(super) fn scale_of_size(values: &[f64], k: usize) -> f64 {
     (0.5 * (low + high)).exp()
 }
 
-/// The groups' shares.
+/// The shares of all groups.
 pub(super) fn shares(found: &TiltedSpectrum) -> Vec<Share> {
     found.shares().into_iter().map(Share::new).collect()
 }
 
-/// The shares of some groups that lie evenly between the others.
+/// The shares of a few evenly spaced groups.
 pub(super) fn shares_of_few(found: &TiltedSpectrum, few: usize) -> Vec<(usize, Share)> {
     let groups = found.groups();
     let few = few.min(groups);
     (0..few).map(|at| at * groups / few).map(|group| (group, Share::new(found.share(group)))).collect()
 }
 
-/// Eigenvalues of a positive semidefinite matrix, descending, none below what rounding makes of zero.
+/// Eigenvalues of a positive semidefinite matrix, descending, and none below the rounding error of zero.
 pub(super) fn eigenvalues(matrix: &Mat<f64>) -> Result<Vec<f64>> {
     let size = matrix.nrows();
     let found = match matrix.self_adjoint_eigenvalues(Side::Lower) {
@@ -185,7 +185,8 @@ pub(super) fn eigenvalues(matrix: &Mat<f64>) -> Result<Vec<f64>> {
     Ok(found.into_iter().map(|value| value.max(least)).collect())
 }
 
-/// β_j = max(1, λ_j / λ_q) for eigenvalues in descending order, counted from zero: the q largest shrink to the next.
+/// β_j = max(1, λ_j / λ_q) for eigenvalues in descending order, counted from zero: the q largest are shrunk to the
+/// next one.
 pub(super) fn clipped(values: &[f64], q: usize) -> Vec<f64> {
     let Some(&next) = values.get(q) else { return vec![1.0; values.len()] };
     values.iter().map(|value| if next > 0.0 { (value / next).max(1.0) } else { 1.0 }).collect()

@@ -1,4 +1,4 @@
-//! Draws of any size from a kernel with a ridge: items by the determinantal law of the kernel, and others by coins.
+//! Draws of any size from a kernel with a ridge: items from the kernel's determinantal law, and others by coins.
 
 use rand::{Rng, RngExt};
 
@@ -17,24 +17,24 @@ use crate::{
     polynomial::spectrum::{TiltedSpectrum, keep_probabilities},
 };
 
-/// Draws of a trial.
+/// The number of draws per trial, and the seed.
 const TRIAL: usize = 256;
 const TRIAL_SEED: u64 = 1 << 63;
 
-/// T by eigenvectors, and a coin for every item.
+/// T by eigenvectors, and a coin per item.
 #[derive(Debug)]
 pub(crate) struct FreeRidgeSampler {
     /// `None` if all items of K are zero.
     drawn: Option<SpectralLaw>,
     coins: FreeRidge,
-    /// The counts that draws are accepted with; `None` for any.
+    /// The counts for which draws are accepted; `None` for any.
     allowed: Option<(Partition, Quota)>,
     acceptance: f64,
 }
 
 impl FreeRidgeSampler {
-    /// The sampler, and the error of its law, for laws that allow any set and those of ranges so wide that a trial shows
-    /// enough draws within them.
+    /// The sampler, and the error of its law, if the law allows any set, or if a trial shows enough draws within wide
+    /// ranges.
     pub(super) fn of(
         dpp: &RidgeDpp,
         options: SamplerOptions,
@@ -58,7 +58,7 @@ impl FreeRidgeSampler {
         Ok(error.ok().filter(|_| accepted >= ENOUGH).map(|error| (law, error)))
     }
 
-    /// Laws that allow any set, or so many items of a part that the mixture would take long to count.
+    /// Whether the law allows any set, or has ranges too wide for counting the mixture quickly.
     pub(in crate::sample) fn suits(dpp: &RidgeDpp) -> bool {
         let is_wide = || dpp.quota().high().iter().any(|&high| high > dpp.features().dims());
         dpp.is_free() || dpp.quota().total().is_none() && is_wide()
@@ -85,7 +85,7 @@ impl FreeRidgeSampler {
         Ok((Self { drawn: Some(law), coins, allowed: None, acceptance: 1.0 }, found.spectrum.error))
     }
 
-    /// How many draws of a trial are accepted.
+    /// The number of draws in a trial that are accepted.
     fn trial(&self, engine: &Engine) -> Result<u64> {
         let accepted = map_ordered(TRIAL, |number| {
             engine.proceed()?;
@@ -96,12 +96,12 @@ impl FreeRidgeSampler {
         Ok(accepted.into_iter().filter(|&allowed| allowed).count() as u64)
     }
 
-    /// A lower bound of the draws per proposal, or a quarter of what a trial found.
+    /// A lower bound of the draws per proposal, or a quarter of the acceptance that a trial measured.
     pub(crate) fn acceptance_bound(&self) -> f64 {
         self.acceptance
     }
 
-    /// Average proposals per sample as predicted.
+    /// The predicted average number of proposals per sample.
     pub(crate) fn proposals(&self) -> f64 {
         if self.allowed.is_none() { 1.0 } else { (MARGIN * self.acceptance).recip() }
     }
@@ -127,7 +127,7 @@ impl FreeRidgeSampler {
         quota.allows(&counts)
     }
 
-    /// T and what coins add.
+    /// T and the items that coins add.
     fn union<R: Rng + ?Sized>(&self, rng: &mut R, attempts: &mut Attempts<'_>) -> Result<Vec<u32>> {
         let mut items = self.drawn.as_ref().map_or(Ok(Vec::new()), |law| law.sample(rng, attempts))?;
         items.extend_from_slice(&self.coins.certain);
@@ -139,7 +139,7 @@ impl FreeRidgeSampler {
         Ok(items)
     }
 
-    /// Adds every item of a group with the probability d/(1 + d).
+    /// Adds every item of a group with its probability, d/(1 + d).
     fn toss<R: Rng + ?Sized>(&self, group: &FreeItems, rng: &mut R, out: &mut Vec<u32>) {
         if !self.coins.is_even() {
             let is_added = |item: &usize| rng.random::<f64>() < sigmoid(self.coins.log_odds(*item));
@@ -147,7 +147,7 @@ impl FreeRidgeSampler {
             out.extend(group.iter().filter(is_added).map(|item| item as u32));
             return;
         }
-        // Between two items that are added lie as many as tails come in a row.
+        // The number of items between two added ones is the length of a run of tails.
         let (log_tails, members) = (-softplus(self.coins.log_delta()), Items::from(group));
         let mut next = 0.0;
         loop {

@@ -1,4 +1,4 @@
-//! Draws from a kernel with a ridge: items by the determinantal law of the kernel, and those that fill them up.
+//! Draws from a kernel with a ridge: items from the kernel's determinantal law, and other items that fill them up.
 
 mod free;
 
@@ -15,7 +15,7 @@ use crate::{
     model::{Fill, within},
 };
 
-/// T by rejection, and what is added to it.
+/// T by rejection, and the items added to it.
 #[derive(Debug)]
 pub(crate) struct RidgeSampler {
     /// `None` if all items of K that may be chosen are zero.
@@ -24,7 +24,7 @@ pub(crate) struct RidgeSampler {
 }
 
 impl RidgeSampler {
-    /// The law of T; it rejects, and its bound is that of the sampler.
+    /// The law of T. It rejects, so its bound is also the sampler's.
     pub(super) fn drawn(&self) -> Option<&Rejection> {
         self.drawn.as_ref()
     }
@@ -40,31 +40,37 @@ impl RidgeSampler {
 }
 
 impl RidgeDpp {
-    /// Sets up an exact sampler, by rejection: a DPP with weighted parts proposes T, and the acceptance corrects for the
-    /// weights of its part counts. Sets of any size are drawn without rejection, as the union of T and of items added by
-    /// coins of their own. Ranges that reach beyond the number of features accept what they allow of such unions, if a
-    /// trial of 256 sees at least 16 of them. Options other than the way of the projection and the proposal budget do not
-    /// apply.
+    /// Sets up an exact sampler by rejection.
+    ///
+    /// A DPP with weighted parts proposes T, and the acceptance corrects for the weights of its part counts. Sets of
+    /// any size are drawn without rejection, as the union of T and of items added by independent coins. If ranges
+    /// reach beyond the number of features, such unions are drawn and accepted if the ranges allow them, provided
+    /// that a trial of 256 sees at least 16 such unions. The method option does not apply; the bound option does not
+    /// apply to unions.
     ///
     /// # Cost
-    /// That of [`PartitionDpp::sampler`](crate::PartitionDpp::sampler) under ranges; with qualities, O(m·k) once for upper
-    /// ends k, and O(k³ log m) per draw. Draws of any size take that of a [`Dpp`](crate::Dpp) and O(δm), or O(m) with qualities.
+    /// The cost of [`PartitionDpp::sampler`](crate::PartitionDpp::sampler) under ranges. Qualities add O(m·k) once
+    /// for upper ends k, and O(k³ log m) per draw. Draws of any size cost as much as a [`Dpp`](crate::Dpp), plus
+    /// O(δm), or O(m) with qualities.
     ///
     /// # Errors
-    /// [`Error::RangeProposalBudget`](crate::Error::RangeProposalBudget) if neither the bound nor a trial shows that the
-    /// budget suffices; [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) where qualities span more decades
-    /// than f64 can square; those of [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
+    /// - [`Error::RangeProposalBudget`](crate::Error::RangeProposalBudget) if neither the bound nor a trial shows
+    ///   that the budget suffices;
+    /// - [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if qualities span more decades than f64 can
+    ///   square;
+    /// - the errors of [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
     pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &Engine) -> Result<Sampler> {
         let options = options.into();
         let (law, error) = self.law_and_error(options, engine)?;
         Ok(Sampler::new(law, &[], engine, error))
     }
 
-    /// Sets up an exact sampler of every part by itself, blind to similarity across parts: the product of the laws of
-    /// [`parts`](RidgeDpp::parts).
+    /// Sets up an exact sampler that draws from every part separately, ignoring similarity across parts.
+    ///
+    /// Its distribution is the product of the distributions of [`parts`](RidgeDpp::parts).
     ///
     /// # Errors
-    /// Those of [`sampler`](RidgeDpp::sampler).
+    /// The errors of [`sampler`](RidgeDpp::sampler).
     pub fn independent_sampler(
         &self,
         options: impl Into<SamplerOptions>,

@@ -1,4 +1,4 @@
-//! How well sets stand for all rows.
+//! How well sets represent all rows.
 
 use crate::{
     Error, Features, Partition, Result, Subset,
@@ -7,7 +7,7 @@ use crate::{
     linalg::OrthonormalBasis,
 };
 
-/// How well a set stands for all rows: the share of their squared length that lies in the span of its own rows.
+/// How well a set represents all rows: the share of their squared length that lies in the span of the set's rows.
 ///
 /// ```text
 /// 1 − tr((I − Π_S) G) / tr G
@@ -16,20 +16,22 @@ use crate::{
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Explained {
-    /// Of all rows.
+    /// The share for all rows.
     pub total: f64,
-    /// Of the rows of every part; 1 for a part without rows.
+    /// The share for the rows of every part; 1 for a part without rows.
     pub by_part: Vec<f64>,
 }
 
 impl Features {
-    /// How well a set stands for all rows and those of every part, in one pass: for one set, or where n² is much.
+    /// Computes how well a set represents all rows, and the rows of every part, in one pass.
+    ///
+    /// Use it for one set, or if n² is large.
     ///
     /// # Cost
     /// 2mn|S| operations, and 16m bytes.
     ///
     /// # Errors
-    /// [`Error::LabelCount`] for a partition of other items; [`Error::ItemOutOfRange`]; those of the engine.
+    /// [`Error::LabelCount`] if the partition is of other items; [`Error::ItemOutOfRange`]; engine errors.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -64,7 +66,7 @@ impl Features {
     }
 }
 
-/// The share of a sum of squared lengths that lies along a set; 1 of nothing.
+/// The share of a sum of squared lengths that lies along a set; 1 if the sum is 0.
 pub(crate) fn share([along, whole]: [f64; 2]) -> f64 {
     if whole > 0.0 { (along / whole).clamp(0.0, 1.0) } else { 1.0 }
 }
@@ -85,7 +87,7 @@ pub(super) fn span(features: &Features, subset: &Subset) -> Result<OrthonormalBa
     Ok(basis)
 }
 
-/// The scale of the longest rows, of scales and sums of squares; 1 if all are zero.
+/// The scale of the longest rows, from scales and sums of squares; 1 if all rows are zero.
 pub(super) fn unit(parts: impl Iterator<Item = (f64, f64)>) -> f64 {
     let least =
         parts.filter(|(_, square)| *square > 0.0).map(|(scale, _)| scale).fold(f64::INFINITY, f64::min);

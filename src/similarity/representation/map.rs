@@ -10,13 +10,15 @@ use crate::{
     },
 };
 
-/// Rows of a matrix product: as many as leave it in the cache.
+/// Rows per matrix product: as many as fit in the cache.
 const BLOCK: usize = 256;
 
-/// Rows this much shorter than the map could make them are mapped again, so that rounding does not turn them.
+/// Rows this much shorter than the map could make them are mapped again.
+///
+/// Rounding then does not change their direction.
 const SHORT: f64 = 1e-3;
 
-/// a ↦ U W Vᵀ a, with V the eigenvectors of a Gram matrix and U = V, or the identity.
+/// a ↦ U W Vᵀ a, where V are the eigenvectors of a Gram matrix, and U is V or the identity.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     vectors: Mat<f64>,
@@ -29,12 +31,12 @@ pub(crate) struct Map {
 enum Form {
     /// All eigenvectors: U, and the product V W Uᵀ.
     Product { into: Mat<f64>, factor: Mat<f64> },
-    /// Those of few rows, with U = V, and the factor of all that is orthogonal to them.
+    /// The eigenvectors of few rows, with U = V, and the factor for all that is orthogonal to them.
     Few { rest: f64 },
 }
 
 impl Map {
-    /// c G^(ρ/2) for a Gram matrix of any scale; the identity for no rows, and rows of zeros.
+    /// c G^(ρ/2) for a Gram matrix of any scale; the identity if there are no rows, or only zero rows.
     pub(crate) fn new(gram: MatRef<'_, f64>, rho: f64) -> Result<Self> {
         let Eigen { values, vectors } = linalg::eigen(gram)?;
         let largest = values.first().copied().unwrap_or_default();
@@ -42,8 +44,9 @@ impl Map {
         Ok(Self::of(vectors, weights))
     }
 
-    /// The same from fewer rows than they have dimensions, the columns of a matrix A: the eigenvectors are those of A Aᵀ that
-    /// lie in their span, from A = Q R and R Rᵀ.
+    /// The same map from fewer rows than they have dimensions.
+    ///
+    /// The rows are the columns of a matrix A. The eigenvectors of A Aᵀ in their span come from A = Q R and R Rᵀ.
     pub(super) fn of_few(columns: MatRef<'_, f64>, rho: f64) -> Result<Self> {
         let factors = columns.qr();
         let Eigen { mut values, vectors } =
@@ -62,7 +65,7 @@ impl Map {
         Ok(Self { vectors: factors.compute_thin_Q() * vectors, weights, form: Form::Few { rest } })
     }
 
-    /// From the eigenvectors of a Gram matrix, and what the map multiplies each by.
+    /// The map with these eigenvectors of a Gram matrix, and the factor for each.
     pub(crate) fn of(vectors: Mat<f64>, weights: Vec<f64>) -> Self {
         Self::into(vectors.clone(), vectors, weights)
     }
@@ -72,7 +75,7 @@ impl Map {
         Self { vectors, weights, form: Form::Product { into, factor } }
     }
 
-    /// The same but for a rotation: in the coordinates of the eigenvectors.
+    /// The same map up to a rotation, in the coordinates of the eigenvectors.
     pub(crate) fn rotated(self) -> Self {
         let dims = self.weights.len();
         Self::into(self.vectors, Mat::identity(dims, dims), self.weights)
@@ -86,12 +89,14 @@ impl Map {
         &self.weights
     }
 
-    /// The most that a row becomes longer by.
+    /// The largest factor by which a row becomes longer.
     pub(super) fn most(&self) -> f64 {
         self.weights.first().copied().unwrap_or(1.0)
     }
 
-    /// Writes some rows, mapped, to their places among those from one item on. A power of two brings rows near 1.
+    /// Writes some mapped rows to their places among the rows from item `first` on.
+    ///
+    /// `scale` is a power of two that brings rows near 1.
     pub(super) fn write(
         &self,
         (features, scale): (&Features, f64),
@@ -119,7 +124,7 @@ impl Map {
         }
     }
 
-    /// The columns of a matrix.
+    /// Maps the columns of a matrix.
     fn apply_to_all(&self, columns: MatRef<'_, f64>, mut images: MatMut<'_, f64>) {
         match &self.form {
             Form::Product { factor, .. } => {
@@ -136,7 +141,7 @@ impl Map {
         }
     }
 
-    /// One row, in the coordinates of eigenvectors, where what is small keeps its digits.
+    /// Maps one row in the coordinates of the eigenvectors, so that small components keep their digits.
     fn apply(&self, row: &[f64], image: &mut [f64]) {
         let (into, rest) = match &self.form {
             Form::Product { into, .. } => (into, 0.0),
@@ -150,9 +155,9 @@ impl Map {
     }
 }
 
-/// c (λ / λ_1)^(ρ/2) of eigenvalues λ, descending, such that Σ λ stays.
+/// c (λ / λ_1)^(ρ/2) for eigenvalues λ, descending, with the c that preserves Σ λ.
 fn weights(values: &[f64], rho: f64) -> Vec<f64> {
-    // What is less is rounding of the largest.
+    // Smaller eigenvalues are rounding of the largest.
     let least = values.len() as f64 * f64::EPSILON;
     let powers: Vec<f64> =
         values.iter().map(|value| (value / values[0]).max(least).powf(rho / 2.0)).collect();

@@ -1,4 +1,4 @@
-//! Rows that stand for the rest of their part.
+//! Rows that represent the rest of their part.
 
 mod explained;
 mod map;
@@ -18,44 +18,48 @@ use crate::{
     engine::{Engine, Items},
 };
 
-/// Gram matrices of the parts: they map rows so that sets stand for the rest, and tell how much of all rows a set explains.
+/// Gram matrices of the parts, which map rows so that sets represent the rest.
 ///
-/// A determinant of rows as they are asks for diversity alone, and is largest for outliers. With rows
+/// They also show how much of all rows a set explains.
+///
+/// A determinant of the given rows asks for diversity alone, and is largest for outliers. With rows
 ///
 /// ```text
 /// b_i = c_l G_l^(ρ/2) a_i,   G_l = Σ_{t∈P_l} a_t a_tᵀ,   c_l² Σ_{t∈P_l} ‖G_l^(ρ/2) a_t‖² = Σ_{t∈P_l} ‖a_t‖²
 /// ```
 ///
-/// the kernel within part l is, but for the factor, its own power K_l^(1+ρ). For ρ = 1,
+/// the kernel within part l becomes, up to a factor, its power K_l^(1+ρ). For ρ = 1,
 ///
 /// ```text
 /// b_i · b_j ∝ Σ_{t∈P_l} K_it K_tj:
 /// ```
 ///
-/// an item counts by its similarities to all items of its part, and near-duplicates still repel each other, as do parts.
-/// With unit rows or a Gaussian kernel, items in dense regions count most; where rows differ in length, long ones do.
+/// an item counts by its similarities to all items of its part. Near-duplicates still repel each other, and so do
+/// parts. With unit rows or a Gaussian kernel, items in dense regions count most; if rows differ in length, long ones
+/// do.
 ///
-/// A draw of k items of one part, with ρ = 1 and neither scores nor a ridge, is volume sampling of the columns of K_l:
-/// E ‖K_l − Π_S K_l‖²_F is at most k + 1 times that of the best approximation of rank k. There is no such theorem for
-/// several parts together, or for the best set.
+/// A draw of k items of one part, with ρ = 1 and neither scores nor a ridge, is volume sampling of the columns of
+/// K_l. Then E ‖K_l − Π_S K_l‖²_F is at most k + 1 times the error of the best approximation of rank k. There is no
+/// such theorem for several parts together, or for the best set.
 ///
-/// Equal rows of one part stay equal, and those of different parts become different: copies of an item
-/// ([`LabelCopies`](crate::data::LabelCopies)) need a partition of one part, or a set may hold an item twice.
+/// Equal rows of one part stay equal; equal rows of different parts become different. If items have copies
+/// ([`LabelCopies`](crate::data::LabelCopies)), use a partition of one part, or a set may hold both copies.
 ///
-/// Mapped rows are features as any others: every model, sampler, solver and engine takes them. Similarities come first
-/// ([`with_unit_rows`](Features::with_unit_rows), [`Rbf`](super::Rbf)), scores and ridges after the map.
+/// Mapped rows are features like any others: every model, sampler, solver and engine takes them. Similarities
+/// ([`with_unit_rows`](Features::with_unit_rows), [`Rbf`](super::Rbf)) come before the map, scores and ridges after
+/// it.
 ///
 /// # Shapes
-/// From m×n to m×n, or to m×m where n > m. Memory: 8n² bytes for every part of at least n rows, and 8mn for mapped rows.
+/// From m×n to m×n, or to m×m if n > m. Memory: 8n² bytes per part of at least n rows, and 8mn for mapped rows.
 ///
 /// # Cost
-/// One pass over the rows (mn² operations). Mapping takes another one (2mn²), and an eigen-decomposition for every part,
+/// One pass over the rows (mn² operations). Mapping takes another pass (2mn²), and an eigen-decomposition per part,
 /// about 10n³. A part of r < n rows takes about 10r²n in all.
 ///
 /// # Numerics
-/// In f64. The map is that of a Gram matrix within nε of its largest eigenvalue, so directions in which a part has less
-/// than 1e-8 of its longest direction count as having that much. Rows keep their rank in exact arithmetic; in f64, the
-/// more of ρ, the fewer directions of a part can be told from rounding, and laws refuse more items than these.
+/// In f64. The map belongs to a Gram matrix within nε of its largest eigenvalue, so directions in which a part has
+/// less than 1e-8 of its longest direction count as having that much. Rows keep their rank in exact arithmetic. In
+/// f64, a larger ρ leaves fewer directions of a part above rounding, and laws refuse more items than these.
 ///
 /// # Examples
 /// ```
@@ -73,30 +77,32 @@ use crate::{
 /// ```
 ///
 /// # Source
-/// Deshpande, Rademacher, Vempala and Wang, *Matrix approximation and projective clustering via volume sampling* (2006),
-/// theorem 1.3, for ρ = 1.
+/// Deshpande, Rademacher, Vempala and Wang, *Matrix approximation and projective clustering via volume sampling*
+/// (2006), theorem 1.3, for ρ = 1.
 #[derive(Clone, Debug)]
 pub struct Representation {
     features: Features,
     partition: Partition,
     parts: Vec<Sums>,
-    /// The sum of all parts.
+    /// The sum over all parts.
     whole: Gram,
 }
 
 impl Representation {
-    /// Sums over all items of every part. With a partition of one part, every item stands for all others.
+    /// Sums over all items of every part.
+    ///
+    /// With a partition of one part, every item represents all others.
     ///
     /// # Errors
-    /// [`Error::LabelCount`] for a partition of other items; those of the engine.
+    /// [`Error::LabelCount`] if the partition is of other items; engine errors.
     pub fn new(features: &Features, partition: &Partition, engine: &Engine) -> Result<Self> {
         Self::without(features, partition, &[], engine)
     }
 
-    /// Sums over the items of every part but those excluded, which sets then need not stand for.
+    /// Sums over the items of every part except the excluded ones, which sets then need not represent.
     ///
     /// # Errors
-    /// [`Error::ItemOutOfRange`]; those of [`new`](Self::new).
+    /// [`Error::ItemOutOfRange`]; the errors of [`new`](Self::new).
     pub fn without(
         features: &Features,
         partition: &Partition,
@@ -125,12 +131,13 @@ impl Representation {
         Ok(Self { features: features.clone(), partition: partition.clone(), parts, whole })
     }
 
-    /// Rows that stand for their part, b_i = c_l G_l^(ρ/2) a_i. With ρ = 0 they are as they were; the more, the less
-    /// diversity counts.
+    /// Computes rows that represent their part, b_i = c_l G_l^(ρ/2) a_i.
+    ///
+    /// With ρ = 0, rows stay as they are. Larger values favour diversity less.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a ρ that is negative or not finite; [`Error::Eigen`];
-    /// [`Error::Ended`] from an engine under a watch.
+    /// [`Error::NotPositive`] if ρ is negative or not finite; [`Error::Eigen`]; [`Error::Ended`] from an engine under
+    /// a watch.
     pub fn features(&self, rho: f64, engine: &Engine) -> Result<Features> {
         // False for NaN.
         if !(rho >= 0.0 && rho.is_finite()) {
@@ -141,20 +148,20 @@ impl Representation {
         }
         let map = |part: usize| {
             let map = self.parts[part].map(&self.features, rho)?;
-            // Nothing else has coordinates to agree on: those of eigenvectors keep the digits of short directions.
+            // A single part needs no common coordinates: its eigenvectors keep the digits of short directions.
             Ok(if self.parts.len() == 1 { map.rotated() } else { map })
         };
         let Mapped { features: mapped, longest } = mapped(&self.features, &self.partition, map, engine)?;
         let (items, unweighted) = (self.features.items(), self.features.unweighted());
         let residual = self.features.residual().map(|residual| {
             let rows = (0..items).map(|item| (unweighted.row(item), mapped.row(item)));
-            // The derivative of x^(1+ρ), and as much again for parts that are mapped differently.
+            // The derivative of x^(1+ρ), doubled for parts that are mapped differently.
             residual.amplified(2.0 * (1.0 + rho) * longest * longest, rows)
         });
         mapped.with_residual(residual).weighted_as(&self.features, 0..items)
     }
 
-    /// How well a set stands for all rows: the share of their squared length that it explains.
+    /// How well a set represents all rows: the share of their squared length that it explains.
     ///
     /// # Cost
     /// 2n²|S| operations.
@@ -165,10 +172,10 @@ impl Representation {
         Ok(self.whole.share(&span(&self.features, subset)?))
     }
 
-    /// The same also for the rows of every part.
+    /// The same share, and the share for the rows of every part.
     ///
     /// # Cost
-    /// 2n²|S| operations for a part of at least n rows, 2rn|S| for one of r < n.
+    /// 2n²|S| operations per part of at least n rows, 2rn|S| per part of r < n rows.
     ///
     /// # Errors
     /// [`Error::ItemOutOfRange`].

@@ -9,18 +9,18 @@ use crate::{
     parallel::{map_ordered, map_ordered_mut},
 };
 
-/// Parts whose maps are in memory at a time.
+/// Parts whose maps are held in memory at a time.
 const PARTS: usize = 16;
-/// Rows that are mapped by one task, if there are few parts.
+/// Rows mapped by one task, if there are few parts.
 const RUN: usize = 1 << 12;
-/// The least number of tasks, of many rows.
+/// The fewest tasks for many rows.
 const TASKS: usize = 64;
 
 /// Mapped rows.
 pub(crate) struct Mapped {
     /// Without weights and residuals.
     pub(crate) features: Features,
-    /// The most that a row can have become longer by.
+    /// The largest factor by which a row can have become longer.
     pub(crate) longest: f64,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn mapped<M: Borrow<Map> + Send + Sync>(
     Ok(Mapped { features: Features::from_rows(items, dims, values)?, longest })
 }
 
-/// Writes the rows of some parts, from one on, to their places.
+/// Writes the rows of some parts, from part `first` on, to their places.
 fn write<M: Borrow<Map> + Sync>(
     (maps, first): (&[(M, f64)], usize),
     rows: &Features,

@@ -1,4 +1,4 @@
-//! What the rows of parts sum up to.
+//! Sums over the rows of parts.
 
 use faer::Mat;
 
@@ -9,7 +9,7 @@ use crate::{
     linalg::{OrthonormalBasis, column, column_mut, kernels::dot},
 };
 
-/// The Gram matrix of the rows of a part, or these where they are fewer than their dimensions.
+/// The Gram matrix of a part's rows, or the rows themselves if they are fewer than their dimensions.
 #[derive(Clone, Debug)]
 pub(super) enum Sums {
     Gram(Gram),
@@ -24,14 +24,14 @@ pub(super) struct Gram {
     scale: f64,
 }
 
-/// The sums of parts, and of all their rows, in one pass.
+/// The sums of parts, and the sum over all their rows, in one pass.
 pub(super) fn of_parts(
     features: &Features,
     parts: &[Items<'_>],
     engine: &Engine,
 ) -> Result<(Vec<Sums>, Gram)> {
     let dims = features.dims();
-    // The map of one part is in the coordinates of all eigenvectors.
+    // The map of a single part is in the coordinates of all eigenvectors.
     let few = |items: &Items<'_>| parts.len() > 1 && items.len() < dims;
     #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
     let listed = |items: &Items<'_>| items.iter().map(|item| item as u32).collect::<Vec<u32>>();

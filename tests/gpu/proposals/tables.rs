@@ -1,10 +1,10 @@
-//! When a device makes proposals, and what its answers may be.
+//! The choice of making proposals on a device, and checks of its answers.
 
 use oracles::engines::gpu;
 use partition_dpp::engine::Precision;
 
 use super::{PRECISIONS, conform, patched, problem, problems};
-/// Few draws from many items cost less than the tables of a device.
+/// A few draws from many items cost less than the tables of a device.
 #[test]
 fn tables_go_up_when_they_pay() {
     for precision in PRECISIONS {
@@ -19,7 +19,7 @@ fn tables_go_up_when_they_pay() {
             let [made, replayed] = sampler.batched_proposals().unwrap();
             assert!(made == replayed && made > 0, "the host made {replayed} of {made}");
             assert_eq!(first.subsets(), &expected[..1]);
-            // One at a time, they add up.
+            // Single draws add up.
             let mut found = first.subsets().to_vec();
             for draw in 1..1300 {
                 found.extend(sampler.sample_range(draw..draw + 1, 99));
@@ -33,7 +33,7 @@ fn tables_go_up_when_they_pay() {
     }
 }
 
-/// Answers that cannot be right are those of a device that has failed.
+/// Impossible answers count as a failure of the device.
 #[test]
 fn impossible_answers_do_no_harm() {
     let problems = problems();
@@ -52,7 +52,7 @@ fn impossible_answers_do_no_harm() {
     }
 }
 
-/// Proposals that take as many rounds as the turns of loops allow end as undecided at worst.
+/// Proposals that take as many rounds as the loops allow end as undecided at worst.
 #[test]
 fn many_rounds_end() {
     let Some(gpu) = gpu(Precision::F32) else { return };

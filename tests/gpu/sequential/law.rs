@@ -6,7 +6,9 @@ use partition_dpp::{
 };
 
 use super::{PRECISIONS, Problem, problem_of};
-/// Draws of a known answer by the host, which a device repeats; `None` if its weights are too heavy for plain draws.
+/// Returns draws of a known answer from the host, which a device repeats, or `None` if the weights are too heavy for
+/// plain
+/// draws.
 fn drawn(case: &Case, draws: u64) -> Option<Vec<Subset>> {
     let gpu = gpu(Precision::F64)?;
     let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
@@ -45,13 +47,13 @@ fn draws_follow_the_law() {
     }
 }
 
-/// A part that has next to nothing outside the span of the others: trials end, and its whole table is read.
+/// A part that has almost nothing outside the span of the others: trials run out, and its whole table is read.
 #[test]
 fn parts_with_little_left() {
     let (items, dims) = (15, 4);
     let mut values = normals(items * dims, 8);
     for (item, row) in values.chunks_exact_mut(dims).enumerate() {
-        // Parts in turn: the first two lie in a plane, as does the third but for a little.
+        // Parts in turn: the first two lie in a plane, and so does the third up to a small remainder.
         row[2..].iter_mut().for_each(|x| *x *= [0.0, 0.0, 1e-3][item % 3]);
     }
     let few = problem_of("little left", (items, dims), values.clone(), &[1; 3], 400);

@@ -1,4 +1,4 @@
-//! What goes to a device and back, when, and what its answers may be.
+//! Transfers to and from a device, and checks of its answers.
 
 use std::{
     sync::{
@@ -28,7 +28,7 @@ fn thousands_of_draws_are_one_submission_and_one_wait() {
         let Some(gpu) = open(&options, "traffic") else { return };
         let (rows, draws) = (300, 3_000);
         problem("traffic", rows, 9, &[1; 5], 0).sampled(&gpu.engine(), |sampler| {
-            // Tables go up once: an entry of two words and a row for every item, and a Gram matrix for every part.
+            // Tables are uploaded once: per item, an entry of two words and a row; per part, a Gram matrix.
             let before = gpu.traffic();
             drop(sampler.sample_many(100, 0));
             let tables = gpu.traffic() - before;
@@ -44,7 +44,7 @@ fn thousands_of_draws_are_one_submission_and_one_wait() {
             assert!(made > draws && samples.subsets().len() as u64 == draws);
             assert!(added.waits == 1 && added.submissions == 1 && added.dispatches == 1, "{added:?}");
             assert!(added.uploaded <= gpu.parameter_bytes() + 4, "{added:?}");
-            // Six words for every draw kept, of which some more are made than asked for.
+            // Six words per draw kept; somewhat more draws are made than requested.
             assert!(added.downloaded <= 24 * (draws + draws / 2), "{added:?}");
         });
     }
@@ -81,7 +81,7 @@ fn a_watch_ends_batches() {
     });
 }
 
-/// Answers that cannot be right are those of a device that has failed.
+/// Impossible answers count as a failure of the device.
 #[test]
 fn impossible_answers_do_no_harm() {
     if gpu(Precision::F32).is_none() {
@@ -112,7 +112,7 @@ fn what_does_not_fit_is_drawn_one_by_one() {
         return;
     };
     case.sampled(&small.engine(), |sampler| assert_eq!(sampler.batched_proposals(), None));
-    // The CPU draws what it has always drawn.
+    // The CPU draws the same as before.
     let on_cpu = case.sampled(&Engine::cpu(), |sampler| {
         assert_eq!(sampler.batched_proposals(), None);
         sampler.sample_many(40, 3)
@@ -121,7 +121,7 @@ fn what_does_not_fit_is_drawn_one_by_one() {
         assert_eq!(sampler.sample_many(40, 3).subsets(), on_cpu.subsets());
     });
     let Some(gpu) = gpu(Precision::F32) else { return };
-    // The last one would take too many turns of a shader's loops.
+    // The last problem would take too many turns of a shader's loops.
     for (items, dims, quota) in
         [(500, 132, vec![1; 3]), (400, 64, vec![2; 23]), (400, 70, vec![1; 49]), (400, 68, vec![3; 14])]
     {

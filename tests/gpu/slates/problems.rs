@@ -15,7 +15,7 @@ pub(super) struct Problem {
     ranges: Vec<CountRange>,
     size: usize,
     pub(super) requests: Vec<Request>,
-    /// Requests that the host solves.
+    /// The number of requests that the host solves.
     pub(super) not_for_devices: u64,
 }
 
@@ -44,7 +44,7 @@ impl Problem {
     }
 }
 
-/// Rows around ten centres.
+/// Returns rows around ten centres.
 fn rows(items: usize, dims: usize, seed: u64) -> Vec<f64> {
     let mut rng = StdRng::seed_from_u64(seed);
     let centres: Vec<f64> = (0..10 * dims).map(|_| rng.random_range(-1.0..1.0)).collect();
@@ -63,7 +63,7 @@ fn requests(items: usize, candidates: usize, count: usize, seed: u64) -> Vec<Req
     (0..count).map(|_| request()).collect()
 }
 
-/// At least one of three categories, at most four of any of eight: twelve of two hundred.
+/// Twelve of two hundred items, at least one from each of three categories and at most four from each of eight.
 pub(super) fn service(count: usize) -> Problem {
     let (items, dims) = (2_000, 24);
     let values: Vec<f32> = rows(items, dims, 1).into_iter().map(|x| x as f32).collect();
@@ -78,7 +78,7 @@ pub(super) fn service(count: usize) -> Problem {
     }
 }
 
-/// Every row four times, among all of its copies.
+/// Every row appears four times, among all of its copies.
 pub(super) fn copies() -> Problem {
     let (items, dims) = (400, 9);
     let mut rng = StdRng::seed_from_u64(3);
@@ -92,7 +92,7 @@ pub(super) fn copies() -> Problem {
         requests: requests(items, 120, 32, 5),
         not_for_devices: 0,
     };
-    // Of equal scores, in any order, and some items twice.
+    // Equal scores, any order, and some items twice.
     for request in &mut problem.requests {
         request.scores.clear();
         let again = request.candidates[rng.random_range(0..120)];
@@ -101,7 +101,7 @@ pub(super) fn copies() -> Problem {
     problem
 }
 
-/// Copies that are longer by parts in 10¹², which single precision does not hold.
+/// Copies that are longer by parts in 10¹², which single precision cannot represent.
 fn near_copies() -> Problem {
     let (items, dims) = (120, 6);
     let mut values = rows(items / 4, dims, 12).repeat(4);
@@ -132,7 +132,7 @@ fn near_scores() -> Problem {
     problem
 }
 
-/// Rows whose entries are those of others in another order: they are as long, but for rounding.
+/// Rows that permute the entries of other rows, so they are equally long up to rounding.
 fn turned() -> Problem {
     let mut problem = Problem { name: "turned", not_for_devices: 32, ..copies() };
     let (items, dims) = (400, 9);
@@ -143,7 +143,9 @@ fn turned() -> Problem {
     problem
 }
 
-/// One of many shapes: numbers of rows, columns, parts, picks and candidates around the edges of tiles and groups of four.
+/// A problem of a given shape: numbers of rows, columns, parts, picks and candidates around the edges of tiles and
+/// groups
+/// of four.
 fn shaped(name: &'static str, [dims, parts, size, candidates]: [usize; 4], count: usize) -> Problem {
     let items = 1_000;
     let features = Features::from_rows(items, dims, rows(items, dims, 6)).unwrap();
@@ -176,7 +178,7 @@ fn exact() -> Problem {
     }
 }
 
-/// What has no answer, or is not for devices: every second of some requests.
+/// Every second request has no answer, or is not for devices.
 fn mixed() -> Problem {
     let mut problem = Problem { name: "mixed", ..service(48) };
     let few: Vec<u32> = (0..2_000).filter(|item| item * item % 31 % 8 > 2).take(60).collect();
@@ -195,7 +197,7 @@ fn mixed() -> Problem {
     problem
 }
 
-/// Rows that depend on each other, so that a part has too few independent ones for the device to tell.
+/// Dependent rows: a part has too few independent ones for the device to decide.
 fn dependent() -> Problem {
     let values = [10.0, 0.0, 0.0, 1.0, 1.0, 0.0];
     let mut problem = Problem {
@@ -212,7 +214,7 @@ fn dependent() -> Problem {
     problem
 }
 
-/// Scores far apart, of which the largest cannot be picked: the weights of others have no digits left.
+/// Scores far apart. The largest belongs to an item that cannot be picked, so the weights of others lose all digits.
 fn tiny() -> Problem {
     let mut problem = Problem { name: "tiny weights", ..service(24) };
     problem.ranges[7] = CountRange::from(0..=0);
@@ -227,7 +229,7 @@ fn tiny() -> Problem {
     problem
 }
 
-/// One of a few rows.
+/// A problem that chooses one of a few rows.
 fn one_of(name: &'static str, features: Features, scores: Vec<f32>) -> Problem {
     Problem {
         name,
@@ -244,13 +246,13 @@ fn one_of(name: &'static str, features: Features, scores: Vec<f32>) -> Problem {
     }
 }
 
-/// Scores so large that the logarithm of a length has no digits beside them.
+/// Scores so large that the logarithm of a length is lost when it is added.
 fn large_scores() -> Problem {
     let features = Features::from_rows(2, 2, vec![1.0_f64, 0.0, 1.0 + 1e-8, 0.0]).unwrap();
     one_of("large scores", features, vec![1e9; 2])
 }
 
-/// Copies whose scores differ by less than their exponentials tell. What they are divided by makes their length 1.
+/// Copies whose scores differ by less than their exponentials resolve. The divisor makes their length 1.
 fn nearest_scores() -> Problem {
     let features = Features::from_rows(3, 4, vec![1.0_f32; 12]).unwrap();
     one_of("nearest scores", features, vec![0.0, -5.0, 1e-17])
@@ -264,7 +266,7 @@ fn short() -> Problem {
     Problem { name: "short rows", features: Features::from_rows(items, dims, values).unwrap(), ..service(24) }
 }
 
-/// Requests of neighbours, and of items from everywhere.
+/// Requests with neighbouring items, and with items from everywhere.
 pub(super) fn in_chunks() -> Problem {
     let mut problem = Problem { name: "chunks", ..service(60) };
     for (at, request) in problem.requests.iter_mut().enumerate() {

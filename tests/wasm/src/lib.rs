@@ -1,4 +1,4 @@
-//! The questions of [`questions`] for JavaScript: numbers and one text, no generated glue.
+//! The questions of [`questions`] for JavaScript: numbers and one text, without generated glue code.
 
 mod questions;
 
@@ -11,7 +11,7 @@ use std::{
 
 use questions::QUESTIONS;
 
-/// What was answered last, or why there is no answer.
+/// The latest answer, or the reason why there is none.
 static TEXT: Mutex<String> = Mutex::new(String::new());
 
 fn locked() -> MutexGuard<'static, String> {
@@ -22,7 +22,7 @@ fn write(text: &impl Display) {
     *locked() = text.to_string();
 }
 
-/// How many questions there are. A panic is a trap without words, so they are left in the text.
+/// Returns the number of questions. A panic is a trap without a message, so its message is left in the text.
 #[expect(unsafe_code, reason = "an export")]
 #[unsafe(no_mangle)]
 pub extern "C" fn questions() -> usize {
@@ -30,28 +30,28 @@ pub extern "C" fn questions() -> usize {
     QUESTIONS.len()
 }
 
-/// Answers this question: the text is then its name and the answer.
+/// Answers a question. The text is then its name and the answer.
 #[expect(unsafe_code, reason = "an export")]
 #[unsafe(no_mangle)]
 pub extern "C" fn answer(question: usize) {
     write(&questions::answered(QUESTIONS[question]));
 }
 
-/// Reads a clock, which there is none of: what the answers must do without.
+/// Reads a clock, which does not exist here: the answers must do without it.
 #[expect(unsafe_code, reason = "an export")]
 #[unsafe(no_mangle)]
 pub extern "C" fn read_clock() {
     write(&format!("{:?}", Instant::now()));
 }
 
-/// Where the text is.
+/// Returns the address of the text.
 #[expect(unsafe_code, reason = "an export")]
 #[unsafe(no_mangle)]
 pub extern "C" fn text() -> *const u8 {
     locked().as_ptr()
 }
 
-/// Its bytes.
+/// Returns the length of the text in bytes.
 #[expect(unsafe_code, reason = "an export")]
 #[unsafe(no_mangle)]
 pub extern "C" fn text_len() -> usize {

@@ -1,6 +1,6 @@
-//! What is asked of the library on wasm32 and, by `tests/sample/wasm_answers.rs`, on the machine that tests run on.
+//! The questions to the library on wasm32 and, from `tests/sample/wasm_answers.rs`, on the host machine.
 //!
-//! Features are small integers times powers of ten: the same numbers everywhere, whatever a machine's `sin` is.
+//! Features are small integers times powers of ten, which are the same numbers on every machine, unlike `sin`.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -16,7 +16,7 @@ const ITEMS: usize = 24;
 
 pub(crate) type Question = (&'static str, fn(&Data) -> Result<String>);
 
-/// A name each, and how to answer it. No clock may be read: nobody asks for one.
+/// The questions, each with a name and a function that answers it. None may read a clock.
 pub(crate) const QUESTIONS: &[Question] = &[
     ("dpp", |data| draws(&Dpp::new(&data.features)?.sampler(SamplerOptions::default(), &Engine::cpu())?)),
     ("k-dpp", |data| {
@@ -46,7 +46,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
     ("columns 10 decades apart", |_| hard(|_, column| [1e5, 1.0, 1e-5][column % 3])),
 ];
 
-/// A line: the name of a question, and the answer.
+/// Returns a line with the name of a question and the answer.
 pub(crate) fn answered((name, answer): Question) -> String {
     let answer = Data::scaled(|_, _| 1.0).and_then(|data| answer(&data));
     answer.map_or_else(|error| format!("{name}: failed: {error}"), |answer| format!("{name}: {answer}"))
@@ -60,14 +60,14 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Items in three parts, and how many of each are asked for.
+    /// Makes items in three parts, with the number requested from each.
     fn scaled(scale: impl Fn(usize, usize) -> f64) -> Result<Self> {
         let dims = 6;
         let mut state = 1_u32;
         let mut values = Vec::new();
         for item in 0..ITEMS {
             for column in 0..dims {
-                // The generator of Numerical Recipes: its leading bits are random enough.
+                // The generator of Numerical Recipes, whose leading bits are random enough.
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let small = f64::from(state >> 28) - 7.0;
                 values.push(small * scale(item, column));
@@ -97,12 +97,12 @@ fn by_rejection(data: &Data, projection: Projection) -> Result<String> {
     )
 }
 
-/// Draws with one seed, and the proposals they took.
+/// Returns draws with one seed, and the proposals that they took.
 fn draws(sampler: &Sampler) -> Result<String> {
     Ok(listed(&sampler.sample_watched(0..12, SEED, &Watch::default())?))
 }
 
-/// The same of chains.
+/// Returns the same for chains.
 fn chained(data: &Data) -> Result<String> {
     let samples = data.model()?.chains(&McmcOptions::default(), &Engine::cpu())?.run(12, SEED);
     let sets: Vec<String> = samples.subsets().iter().map(ToString::to_string).collect();
@@ -114,7 +114,7 @@ fn listed(samples: &Samples) -> String {
     format!("{}; {} proposals", sets.join(", "), samples.proposals())
 }
 
-/// A flag that nobody sets stops nothing.
+/// A flag that is never set stops nothing.
 fn watched(data: &Data) -> Result<String> {
     let stop = Arc::new(AtomicBool::new(false));
     let watch = Watch::default().stopped_by(&stop);
@@ -143,7 +143,7 @@ fn found(solution: &Solution) -> String {
     format!("{}, ln det {}, {}", solution.subset, number(solution.log_det), solution.termination)
 }
 
-/// The best set with its proof, and the bound that needs no search.
+/// Returns the best set with its proof, and the bound that needs no search.
 fn best(model: &impl Objective) -> Result<String> {
     let solution = BranchAndBound::default().solve(model, &Engine::cpu())?;
     let bound = UpperBound::default().certify(model, &Engine::cpu())?;
@@ -151,7 +151,7 @@ fn best(model: &impl Objective) -> Result<String> {
     Ok(format!("{}; bounded: {holds}", found(&solution)))
 }
 
-/// Draws, law and set of rows scaled like this.
+/// Returns draws, law and set for rows scaled like this.
 fn hard(scale: impl Fn(usize, usize) -> f64) -> Result<String> {
     let data = Data::scaled(scale)?;
     let drawn = by_rejection(&data, Projection::Elementary)?;
@@ -160,7 +160,7 @@ fn hard(scale: impl Fn(usize, usize) -> f64) -> Result<String> {
     Ok(format!("{drawn}; {law}; {}", found(&greedy)))
 }
 
-/// With a point or an exponent, which tells rounded numbers from counts.
+/// Formats a number with a point or an exponent, to distinguish rounded numbers from counts.
 fn number(x: f64) -> String {
     format!("{x:.12e}")
 }

@@ -15,7 +15,7 @@ use crate::{
     report::{Cell, Section, Table, Verdict, factor},
 };
 
-/// A set of any size, and the others at its size.
+/// A set of any size, and the results of the other solvers at its size.
 struct Found {
     log_det: f64,
     there: Solved,
@@ -78,7 +78,7 @@ pub(super) fn add(context: &Context<'_>, debates: &Debates, section: &mut Sectio
     Ok(())
 }
 
-/// Symmetric greedy and softmax.
+/// Runs symmetric greedy and softmax.
 fn both(context: &Context<'_>, rows: &str, features: &Features) -> Result<[Found; 2], Failure> {
     context.step(&format!("map-debates: sets of any size, {rows}"))?;
     let any = Dpp::new(features)?;

@@ -1,4 +1,4 @@
-//! Table 5 and figure 1b.
+//! Table 5 and figure 1b of the paper.
 
 use pdpp_plot::{Axis, Chart, Mark, Point};
 
@@ -10,15 +10,15 @@ use crate::report::{Cell, Table};
 
 /// The findings at the paper's sizes.
 pub(super) struct BySize {
-    /// K = WWᵀ.
+    /// With K = WWᵀ.
     pub(super) solved: Vec<Solved>,
-    /// Rows of equal length.
+    /// With rows of equal length.
     pub(super) equal: Vec<Solved>,
     pub(super) spectrum: Spectrum,
 }
 
 impl BySize {
-    /// The bound of theorem 4.1, in powers of ten.
+    /// Returns the bound of theorem 4.1, in powers of ten.
     pub(super) fn guarantees(&self) -> Vec<Point> {
         let guarantee = |solved: &Solved| self.spectrum.guarantee(solved.size) / std::f64::consts::LN_10;
         self.solved.iter().map(|solved| Point::new(solved.size as f64, guarantee(solved))).collect()
@@ -66,7 +66,7 @@ pub(super) fn table(found: &BySize) -> Table {
     table
 }
 
-/// Figure 1b: factors over greedy.
+/// Returns figure 1b, with factors over greedy.
 pub(super) fn gains_chart(found: &BySize) -> Chart {
     let paper = PAPER.iter().map(|(k, greedy, method)| Point::new(*k as f64, method / greedy));
     Chart {
@@ -85,12 +85,12 @@ pub(super) fn gains_chart(found: &BySize) -> Chart {
     }
 }
 
-/// Factors over greedy.
+/// Returns factors over greedy.
 pub(super) fn gains(solved: &[Solved], of: fn(&Solved) -> f64) -> Vec<Point> {
     solved.iter().map(|one| Point::new(one.size as f64, (of(one) - one.greedy).exp())).collect()
 }
 
-/// The largest possible distance of the optimum from the best set found.
+/// Returns a chart of the largest possible distance of the optimum from local search.
 pub(super) fn bounds_chart(title: &str, solved: &[Solved], allowed: Vec<Point>) -> Chart {
     let gap = |one: &Solved| (one.upper_bound - one.climbed) / std::f64::consts::LN_10;
     let proven = solved.iter().map(|one| Point::new(one.size as f64, gap(one))).collect();

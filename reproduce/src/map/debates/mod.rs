@@ -1,4 +1,4 @@
-//! Greedy and local search on statements of debates: table 5, figure 1b, and with a quota per candidate.
+//! Greedy and local search on statements from debates: table 5, figure 1b, and a quota per candidate.
 
 mod any_size;
 mod by_size;
@@ -18,7 +18,7 @@ use crate::{
     table_file::{TableFile, open},
 };
 
-/// The paper's sizes, with its printed values for greedy and for its method.
+/// The paper's sizes, with the printed values for greedy and for the paper's method.
 const PAPER: [(usize, f64, f64); 13] = [
     (5, 2.95e3, 2.95e3),
     (10, 9.55e5, 1.01e6),
@@ -34,7 +34,7 @@ const PAPER: [(usize, f64, f64); 13] = [
     (350, 2.78e78, 2.94e78),
     (380, 3.03e72, 3.22e72),
 ];
-/// Quotas: statements of every candidate.
+/// Quotas: the number of statements per candidate.
 const EACH: [usize; 9] = [1, 2, 3, 6, 12, 19, 25, 31, 39];
 /// The quota whose statements are printed.
 const SHOWN: usize = 2;
@@ -46,7 +46,7 @@ pub(crate) const STEPS: u64 = (PAPER.len() + 2 + EACH.len()) as u64;
 
 /// Statements, their speakers and their text.
 struct Debates {
-    /// A factor of K = WWᵀ: as many columns as statements, not as terms.
+    /// A factor of K = WWᵀ with as many columns as statements, not as terms.
     features: Features,
     /// The factor with rows of equal length.
     equal: Features,
@@ -122,14 +122,14 @@ impl Debates {
     }
 }
 
-/// K = WWᵀ; counts are integers, so it is exact.
+/// Returns K = WWᵀ, which is exact because counts are integers.
 fn kernel(counts: &Features) -> Vec<Vec<f64>> {
     let rows: Vec<Vec<f64>> = (0..counts.items()).map(|item| counts.row(item)).collect();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
     rows.iter().map(|a| rows.iter().map(|b| dot(a, b)).collect()).collect()
 }
 
-/// A square factor of a kernel, with rows scaled by a function of their squared length.
+/// Returns a square factor of a kernel, with rows scaled by a function of their squared length.
 fn factor(kernel: &[Vec<f64>], scale: impl Fn(f64) -> f64) -> Result<Features, Error> {
     let scales: Vec<f64> = (0..kernel.len()).map(|item| scale(kernel[item][item])).collect();
     let scaled = |i: usize, j: usize| scales[i] * kernel[i][j] * scales[j];

@@ -1,4 +1,4 @@
-//! The same number of statements of every candidate.
+//! The same number of statements from every candidate.
 
 use partition_dpp::{PartitionDpp, Quota, Subset};
 use pdpp_plot::{Axis, Chart, Mark};

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::report::{Section, Verdict, scientific};
 
-/// Differences of ln det below this are rounding.
+/// The difference of ln det below which values count as equal up to rounding.
 const EQUAL: f64 = 1e-9;
 
 pub(super) fn add(section: &mut Section, small: &[Instance], large: &[Instance]) {

@@ -14,19 +14,19 @@ use super::{
 use crate::{context::Context, failure::Failure};
 
 const RESTARTS: u64 = 8;
-/// Time for one bound.
+/// The time limit for one bound.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// The solutions of one instance.
 pub(super) struct Instance {
     pub(super) solved: Vec<Solved>,
     pub(super) spectrum: Spectrum,
-    /// Size and ln det of the set of any size, and greedy and local search at that size.
+    /// The set from symmetric greedy, and greedy and local search at its size.
     pub(super) symmetric: Free,
     pub(super) softmax: Free,
 }
 
-/// A solver for sets of any size, and the others at the size that it chose.
+/// The set of any size from a solver, and the results of the other solvers at its size.
 pub(super) struct Free {
     pub(super) log_det: f64,
     pub(super) at_its_size: Solved,
@@ -63,7 +63,7 @@ fn instance(context: &Context<'_>, regime: &Regime, number: u64) -> Result<Insta
     })
 }
 
-/// Mean and standard deviation over the instances, at one size.
+/// Returns the mean and the standard deviation over the instances, at one size.
 pub(super) fn over(instances: &[Instance], at: usize, of: impl Fn(&Solved) -> f64) -> (f64, f64) {
     mean_and_deviation(&instances.iter().map(|instance| of(&instance.solved[at])).collect::<Vec<_>>())
 }

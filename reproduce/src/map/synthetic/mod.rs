@@ -60,7 +60,7 @@ const LARGE: Regime = Regime {
     exact_to: 0,
 };
 
-/// Instances whose optimum is bounded; bounds take longer than everything else.
+/// The number of instances whose optimum is bounded. Bounds take longer than everything else.
 const BOUNDED: u64 = 5;
 
 pub(crate) fn steps(instances: u64) -> u64 {

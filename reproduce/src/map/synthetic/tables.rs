@@ -64,7 +64,7 @@ pub(super) fn by_size(regime: &Regime, instances: &[Instance]) -> Table {
     table
 }
 
-/// Figure 1a: factors over greedy.
+/// Returns figure 1a, with factors over greedy.
 pub(super) fn gains_chart(regime: &Regime, instances: &[Instance]) -> Chart {
     let points = |of: fn(&Solved) -> f64| -> Vec<Point> {
         let point = |at: usize| {
@@ -91,7 +91,7 @@ pub(super) fn gains_chart(regime: &Regime, instances: &[Instance]) -> Chart {
     }
 }
 
-/// The largest possible distance of the optimum from the best set found.
+/// Returns a chart of the largest possible distance of the optimum from local search.
 pub(super) fn bounds_chart(regime: &Regime, instances: &[Instance]) -> Chart {
     let instances = bounded(instances);
     let points = |of: &dyn Fn(&Instance, usize) -> f64| -> Vec<Point> {

@@ -1,4 +1,4 @@
-//! Greedy picks by what they cover, with bounds of gains: Minoux's accelerated greedy algorithm.
+//! Greedy picks for coverage, with bounds of gains: Minoux's accelerated greedy algorithm.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -17,7 +17,7 @@ use crate::{Result, engine::Demand};
 
 /// The most items whose gains are computed at a time.
 const MOST: usize = 64;
-/// The fewest, after a pick.
+/// The number of gains that are computed first after each pick.
 const FEWEST: usize = 8;
 
 /// Picks until the counts are met, unless the flag of a watch is set.
@@ -43,16 +43,16 @@ struct Search<'s, 'm, 'k> {
     regions: &'s mut Regions<'m, 'k>,
     /// The items of every group that can be picked.
     queues: Vec<BinaryHeap<Candidate>>,
-    /// How many gains to compute next.
+    /// The number of gains to compute next.
     count: usize,
     evaluations: u64,
 }
 
-/// An item with an upper bound of its gain: the more are chosen, the less it is.
+/// An item with an upper bound of its gain. Gains fall as more items are chosen.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     bound: f64,
-    /// For which chosen items of its region the bound is exact.
+    /// The version of its region for which the bound is exact.
     version: Option<u32>,
     item: u32,
     position: u32,
@@ -70,7 +70,9 @@ impl<'s, 'm, 'k> Search<'s, 'm, 'k> {
         Self { model, regions, queues, count: MOST, evaluations: 0 }
     }
 
-    /// The group of the best candidate that the counts take: of those that are not needed, one with a gain.
+    /// The group of the best candidate that the counts allow.
+    ///
+    /// Candidates that are not needed must have a positive bound.
     fn first(&self, picks: &Picks<'_>) -> Option<usize> {
         let tops = picks.groups(Demand::Optional).filter_map(|group| {
             let top = self.queues[group].peek()?;
@@ -133,7 +135,7 @@ impl Source for Search<'_, '_, '_> {
     }
 
     fn fill_one(&mut self, picks: &mut Picks<'_>) -> Result<FillStep> {
-        // What was never looked at comes last.
+        // Items that were never looked at come last.
         for queue in self.queues.iter_mut().filter(|queue| {
             queue.peek().is_some_and(|top| top.version.is_none() && top.bound > f64::NEG_INFINITY)
         }) {

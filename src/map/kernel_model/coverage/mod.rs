@@ -14,32 +14,33 @@ use crate::{Error, Partition, Result, engine::Engine, sealed::Sealed};
 /// The most items of a set whose ln det is computed.
 const MOST_IN_DET: usize = 4096;
 
-/// Searches for the set to which all items are most similar: greedily, then by swaps if they are asked for.
+/// Searches for the set to which all items are most similar: greedily, then by swaps if requested.
 ///
 /// ```text
 /// max  Σ_i max(0, max_{s∈S} K_is) + 2 Σ_{s∈S} ln q_s,   S as the model allows
 /// ```
 ///
-/// The chosen item most similar to an item covers it: one of its own part ([`within`](Self::within)), or any
-/// ([`of_all`](Self::of_all), facility location). Sets cover excluded items, too. With
+/// The chosen item most similar to an item covers it: an item of the same part ([`within`](Self::within)), or any
+/// ([`of_all`](Self::of_all), facility location). Sets also cover excluded items. With
 /// [scores](KernelModel::with_scores) the objective is (1 − d) Σ_{s∈S} r_s + d Σ_i max(0, max_s K_is), divided by d.
 ///
-/// Unlike the determinant, coverage asks nothing of the rank, and knows no diversity beyond what covering takes.
-/// [`Solution::covered`] tells what the set covers; [`Solution::log_det`] is of the same set, and NaN for more than 4096
-/// items.
+/// Unlike the determinant, coverage requires no rank, and it rewards diversity only as far as covering does.
+/// [`Solution::covered`] gives the coverage of the set. [`Solution::log_det`] belongs to the same set, and is NaN for
+/// more than 4096 items.
 ///
 /// # Guarantee
-/// With greedy picks, and nothing negative among the ln q of items that can be chosen, the objective is at least 1 − 1/e
-/// of the largest for sets of k items, and within the parts of a quota whose counts do not depend on each other; 1/2
-/// under any other quota. Swaps improve it.
+/// With greedy picks, and no negative ln q among the items that can be chosen, the objective is at least 1 − 1/e of
+/// the largest. This holds for sets of k items, and within the parts of a quota whose counts do not depend on each
+/// other. Under any other quota the fraction is 1/2. Swaps improve the objective.
 ///
 /// # Cost
-/// Every item is compared with all others of its part once, Σ_l m_l² entries of the kernel, and again where its last known
-/// gain is among the largest. A round of swaps costs as much, and there are at least one and usually two to five.
-/// Memory: 56 bytes an item, and for swaps 64 numbers for every chosen item of a part.
+/// Every item is compared with all others of its part once, Σ_l m_l² entries of the kernel, and again if its last
+/// known gain is among the largest. A round of swaps costs as much; there are at least one and usually two to five.
+/// Memory: 56 bytes per item, and for swaps 64 numbers per chosen item of a part.
 ///
 /// # Numerics
-/// f64. Sums are the same for any number of threads. A swap must improve the objective by more than 1e-12 of it.
+/// f64. Sums are the same for any number of threads. A swap must improve the objective by a fraction of more than
+/// 1e-12.
 ///
 /// # Examples
 /// ```
@@ -57,31 +58,32 @@ const MOST_IN_DET: usize = 4096;
 /// ```
 ///
 /// # Source
-/// Nemhauser, Wolsey and Fisher, *An analysis of approximations for maximizing submodular set functions* (1978), and part
-/// II of it for 1/2; Minoux, *Accelerated greedy algorithms for maximizing submodular set functions* (1978); Schubert and
-/// Rousseeuw, *Fast and eager k-medoids clustering* (2021), for swaps; Bae, Noh and Sutherland, *Generalized coverage for
-/// more robust low-budget active learning* (2024).
+/// Nemhauser, Wolsey and Fisher, *An analysis of approximations for maximizing submodular set functions* (1978), and
+/// part II of it for 1/2; Minoux, *Accelerated greedy algorithms for maximizing submodular set functions* (1978);
+/// Schubert and Rousseeuw, *Fast and eager k-medoids clustering* (2021), for swaps; Bae, Noh and Sutherland,
+/// *Generalized coverage for more robust low-budget active learning* (2024).
 #[derive(Clone, Debug)]
 pub struct Coverage {
-    /// Items cover those of their own part; all, if there is none.
+    /// Items cover the items of the same part; without a partition, all items.
     partition: Option<Partition>,
     swaps: bool,
 }
 
-/// What a set covers.
+/// The coverage of a set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Covered {
     /// Σ_i max(0, max_{s∈S} K_is).
     pub total: f64,
-    /// The objective is at least this fraction of the largest, as is proven of greedy picks. `None` if items with a
-    /// negative ln q can be chosen, and for a run that was stopped while it picked.
+    /// The proven fraction of the largest objective that the greedy picks reach at least.
+    ///
+    /// `None` if items with a negative ln q can be chosen, and for a run that was stopped while it picked.
     pub guarantee: Option<f64>,
 }
 
 impl Covered {
-    /// What two sets of disjoint parts cover.
+    /// The coverage of two sets of disjoint parts together.
     pub(in super::super) fn and(self, other: Self) -> Self {
         let guarantee = self.guarantee.zip(other.guarantee).map(|(one, other)| one.min(other));
         Self { total: self.total + other.total, guarantee }
@@ -89,19 +91,19 @@ impl Covered {
 }
 
 impl Coverage {
-    /// Items cover those of their own part.
+    /// Creates the solver in which items cover the items of the same part.
     #[must_use]
     pub fn within(partition: &Partition) -> Self {
         Self { partition: Some(partition.clone()), swaps: false }
     }
 
-    /// Items cover all others.
+    /// Creates the solver in which items cover all others.
     #[must_use]
     pub fn of_all() -> Self {
         Self { partition: None, swaps: false }
     }
 
-    /// Swaps items, once greedy picks are made, until no swap improves the set.
+    /// Swaps items after the greedy picks, until no swap improves the set.
     #[must_use]
     pub fn with_swaps(self) -> Self {
         Self { swaps: true, ..self }
@@ -114,7 +116,7 @@ impl Coverage {
         if weighed.any(|&item| model.log_square(item as usize) < 0.0) {
             return None;
         }
-        // Whether parts of the quota, whose counts do not depend on each other, cover different items.
+        // Whether the parts of the quota have independent counts and cover different items.
         let mut group_of: Vec<Option<usize>> =
             vec![None; self.partition.as_ref().map_or(1, Partition::parts)];
         let is_own = |(group, items): (usize, &[u32])| {
@@ -132,14 +134,14 @@ impl Coverage {
 impl Sealed for Coverage {}
 
 impl Solver<KernelModel<'_>> for Coverage {
-    /// The set that greedy picks find, improved by swaps if they are asked for.
+    /// Returns the set that greedy picks find, improved by swaps if requested.
     ///
-    /// A time limit ends the swaps, never the picks before them. The flag of a watch ends the run; the quota is filled with
-    /// the items whose last known gains are largest then.
+    /// A time limit ends the swaps, never the picks before them. The flag of a watch ends the run, and the quota is
+    /// then filled with the items whose last known gains are largest.
     ///
     /// # Errors
-    /// [`Error::LabelCount`] if items are to cover the parts of other items;
-    /// [`Error::Kernel`] for entries that are not finite.
+    /// [`Error::LabelCount`] if the partition of this solver is for another number of items; [`Error::Kernel`] if
+    /// entries are not finite.
     fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
         let (items, clock) = (model.kernel.items(), engine.apart().1.start());
         if let Some(labels) = self.partition.as_ref().map(Partition::items).filter(|&labels| labels != items)
@@ -159,7 +161,7 @@ impl Solver<KernelModel<'_>> for Coverage {
         }
         let covered = Some(Covered { total: regions.total(), guarantee });
         let log_det = match model.included().len() + places.len() {
-            // Covering may take more items than can be independent.
+            // A cover may need more items than can be independent.
             size if size > model.kernel.rank_at_most() => f64::NEG_INFINITY,
             size if size > MOST_IN_DET => f64::NAN,
             _ => model.factor_of(&places)?.map_or(f64::NEG_INFINITY, |factor| model.log_det(&factor)),

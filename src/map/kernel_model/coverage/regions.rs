@@ -1,4 +1,4 @@
-//! How similar every item is to the chosen ones that may cover it.
+//! The similarity of every item to the chosen items that may cover it.
 
 use crate::{
     Partition, Result,
@@ -6,14 +6,14 @@ use crate::{
     similarity::{Columns, KernelFunction, check_finite},
 };
 
-/// Items of one task.
+/// The number of items per task.
 const TASK: usize = 512;
-/// Tasks whose sums are in memory at a time.
+/// The number of tasks whose sums are in memory at a time.
 const WAVE: usize = 64;
-/// No slot.
+/// Marks a missing slot.
 const NONE: u32 = u32::MAX;
 
-/// The items of every part, or all of them, and the chosen items in slots.
+/// The items of every part, or all items, with the chosen items in slots.
 pub(super) struct Regions<'m, 'k> {
     kernel: &'k dyn KernelFunction,
     partition: Option<&'m Partition>,
@@ -26,11 +26,11 @@ pub(super) struct Regions<'m, 'k> {
 struct Region {
     items: Vec<u32>,
     covers: Vec<Cover>,
-    /// How often the chosen items of this region have changed.
+    /// The number of changes of the chosen items of this region.
     version: u32,
 }
 
-/// The two largest similarities of an item to chosen ones, if they are positive, and the slots of these.
+/// The two largest positive similarities of an item to chosen ones, and their slots.
 #[derive(Clone, Copy)]
 struct Cover {
     best: f64,
@@ -39,18 +39,18 @@ struct Cover {
     runner_up: u32,
 }
 
-/// What some items of a region would do to a set, whether a chosen one leaves or not.
+/// The effects of adding some items of a region to a set, with or without removing a chosen item.
 pub(super) struct Effects {
-    /// By how much each raises the total if none leaves.
+    /// The increase of the total by each item if none leaves.
     pub(super) gains: Vec<f64>,
-    /// How much of the loss by each slot of the region every item prevents, item after item.
+    /// The part of each slot's loss that each item prevents, item by item.
     prevented: Vec<f64>,
     /// The slots of the region, ascending.
     slots: Vec<u32>,
 }
 
 impl Effects {
-    /// How much of the loss by a slot an item prevents.
+    /// The part of a slot's loss that an item prevents.
     pub(super) fn prevented(&self, item: usize, slot: usize) -> f64 {
         let own = self.slots.binary_search_by(|&own| (own as usize).cmp(&slot));
         own.map_or(0.0, |own| self.prevented[item * self.slots.len() + own])
@@ -70,7 +70,7 @@ impl Cover {
 }
 
 impl<'m, 'k> Regions<'m, 'k> {
-    /// Without chosen items.
+    /// Creates the regions without chosen items.
     pub(super) fn new(kernel: &'k dyn KernelFunction, partition: Option<&'m Partition>) -> Self {
         let of_items = |items: Vec<u32>| Region { covers: vec![Cover::NONE; items.len()], items, version: 0 };
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
@@ -82,23 +82,23 @@ impl<'m, 'k> Regions<'m, 'k> {
         Self { kernel, partition, known, slots: Vec::new() }
     }
 
-    /// The region of an item.
+    /// The region of this item.
     pub(super) fn of(&self, item: u32) -> usize {
         self.partition.map_or(0, |parts| parts.part_of(item as usize))
     }
 
-    /// How often the chosen items of a region have changed.
+    /// The number of changes of the chosen items of a region.
     pub(super) fn version(&self, region: usize) -> u32 {
         self.known[region].version
     }
 
-    /// Σ_i max(0, max_s K_is).
+    /// The coverage Σ_i max(0, max_s K_is).
     pub(super) fn total(&self) -> f64 {
         let of_region = |region: &Region| region.covers.iter().map(|cover| cover.best).sum::<f64>();
         self.known.iter().map(of_region).sum()
     }
 
-    /// What the total loses if the item of each slot leaves.
+    /// The decrease of the total if the item of each slot leaves.
     pub(super) fn losses(&self) -> Vec<f64> {
         let mut losses = vec![0.0; self.slots.len()];
         let covers = self.known.iter().flat_map(|region| &region.covers);
@@ -117,7 +117,7 @@ impl<'m, 'k> Regions<'m, 'k> {
     /// Puts an item into an empty slot.
     ///
     /// # Cost
-    /// One entry of the kernel for every item of its region.
+    /// One entry of the kernel per item of the region.
     pub(super) fn put(&mut self, slot: usize, item: u32) -> Result<()> {
         let region = self.of(item);
         let known = &mut self.known[region];
@@ -137,7 +137,8 @@ impl<'m, 'k> Regions<'m, 'k> {
     /// Empties a slot.
     ///
     /// # Cost
-    /// The entries of its region's other chosen items, for the items to which it was one of the two most similar.
+    /// The entries of the region's other chosen items, for each item to which the removed one was among the two most
+    /// similar.
     pub(super) fn take(&mut self, slot: usize) -> Result<()> {
         let Some(item) = self.slots[slot].take() else { return Ok(()) };
         let region = self.of(item);
@@ -178,14 +179,14 @@ impl<'m, 'k> Regions<'m, 'k> {
         (0..).zip(&self.slots).filter(|(_, item)| is_within(item)).map(|(slot, _)| slot).collect()
     }
 
-    /// By how much each of some items of a region would raise the total.
+    /// The increase of the total by each of some items of a region.
     ///
     /// ```text
     /// Σ_i max(0, K_ij − best_i)
     /// ```
     ///
     /// # Cost
-    /// The entries of these items with all of their region.
+    /// The entries of these items with all items of their region.
     pub(super) fn gains(&self, region: usize, items: &[u32]) -> Result<Vec<f64>> {
         self.sums(region, items, items.len(), |cover, entries, sums| {
             for (sum, entry) in sums.iter_mut().zip(entries) {
@@ -194,14 +195,14 @@ impl<'m, 'k> Regions<'m, 'k> {
         })
     }
 
-    /// What some items of a region would do, whichever chosen item leaves.
+    /// The effects of adding some items of a region, for any chosen item that leaves.
     ///
     /// ```text
     /// without s, with j:  Σ_i max(0, K_ij − best_i) − Σ_{i nearest to s} (best_i − second_i − max(0, min(K_ij, best_i) − second_i))
     /// ```
     ///
     /// # Cost
-    /// That of [`gains`](Self::gains).
+    /// The same as [`gains`](Self::gains).
     pub(super) fn effects(&self, region: usize, items: &[u32]) -> Result<Effects> {
         let (count, slots) = (items.len(), self.chosen_in(region));
         let mut own = vec![0; self.slots.len()];
@@ -222,7 +223,7 @@ impl<'m, 'k> Regions<'m, 'k> {
         Ok(Effects { gains, prevented, slots })
     }
 
-    /// Sums over the items of a region, of what their entries with some items give.
+    /// Adds up, over the items of a region, the contributions of their entries with `items`.
     fn sums(
         &self,
         region: usize,
@@ -233,7 +234,7 @@ impl<'m, 'k> Regions<'m, 'k> {
         let mut columns = Columns::new(self.kernel.width());
         items.iter().for_each(|&item| columns.push(self.kernel, item as usize));
         let Region { items: covered, covers, .. } = &self.known[region];
-        // Adding up the sums of a task takes less than making them.
+        // Adding up the sums of a task costs less than computing them.
         let length = TASK.max(4 * count / items.len().max(1));
         let of_task = |task: usize| -> Result<Vec<f64>> {
             let range = task * length..covered.len().min((task + 1) * length);
@@ -256,7 +257,7 @@ impl<'m, 'k> Regions<'m, 'k> {
     }
 }
 
-/// Refuses entries that are not finite.
+/// Rejects entries that are not finite.
 fn check(item: u32, others: &[u32], entries: &[f64]) -> Result<()> {
     let pairs = others.iter().zip(entries);
     pairs.into_iter().try_for_each(|(&other, &entry)| check_finite(item as usize, other as usize, entry))
@@ -267,7 +268,7 @@ mod tests {
     use super::*;
     use crate::{Features, similarity::DotKernel};
 
-    /// What is known of a set does not depend on how it came about.
+    /// The state of a set does not depend on the order of the changes that led to it.
     #[test]
     fn items_come_and_go() {
         let value = |at: u32| f64::from(at * at % 37) / 18.0 - 1.0;

@@ -1,4 +1,4 @@
-//! Swaps of items by what they cover, each made as soon as one is found that improves the set.
+//! Swaps that improve coverage, each made as soon as it is found.
 
 use super::{
     super::{
@@ -9,18 +9,18 @@ use super::{
 };
 use crate::Result;
 
-/// Items that are compared with the chosen ones at a time.
+/// The number of items that are compared with the chosen ones at a time.
 const BLOCK: usize = 64;
-/// Improvements below this fraction of the objective are rounding.
+/// Improvements below this fraction of the objective count as rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// What can be done to a set.
+/// A move from a set to a neighbouring one.
 #[derive(Clone, Copy, Debug)]
 struct Move {
-    /// Which of the places is left, if one is.
+    /// The index of the place that is left, if any.
     leaving: Option<usize>,
     entering: Option<Place>,
-    /// By how much it raises the objective.
+    /// The increase of the objective.
     gain: f64,
 }
 
@@ -32,10 +32,10 @@ struct Block {
     items: Vec<u32>,
 }
 
-/// Swaps items, and adds and removes some where the counts allow it, until nothing improves the set.
+/// Swaps items, and adds and removes some if the counts allow it, until nothing improves the set.
 ///
 /// # Cost
-/// Of every round over all items, that of the first greedy pick.
+/// Every round over all items costs the same as the first greedy pick.
 pub(super) fn improve<'k>(
     model: &KernelModel<'k>,
     regions: &mut Regions<'_, 'k>,
@@ -77,7 +77,7 @@ pub(super) fn improve<'k>(
     Ok(Termination::LocallyOptimal)
 }
 
-/// All items that can be chosen.
+/// All items that can be chosen, in blocks.
 fn blocks(model: &KernelModel<'_>, regions: &Regions<'_, '_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (group, items) in model.groups.iter().enumerate().filter(|(group, _)| model.counts.high[*group] > 0) {
@@ -97,19 +97,19 @@ fn blocks(model: &KernelModel<'_>, regions: &Regions<'_, '_>) -> Vec<Block> {
 
 struct Set<'s, 'm, 'k> {
     model: &'s KernelModel<'k>,
-    /// The included items are in the first slots, and those of places in the next ones.
+    /// The included items are in the first slots, the items of `places` in the next ones.
     regions: &'s mut Regions<'m, 'k>,
     places: &'s mut Vec<Place>,
     included: usize,
 }
 
-/// What is known of a set.
+/// The numbers of a set from which moves are evaluated.
 struct Known {
-    /// What every place adds to the objective.
+    /// The contribution of every place to the objective.
     worths: Vec<f64>,
     counts: Vec<usize>,
     objective: f64,
-    /// The size of the numbers that the objective is a sum of.
+    /// The magnitude of the numbers that the objective adds up.
     scale: f64,
 }
 
@@ -133,7 +133,7 @@ impl Set<'_, '_, '_> {
         }
     }
 
-    /// The best move with an item of a block, or with none.
+    /// The best move that adds an item of a block, or only removes one.
     fn best(&self, block: &Block, effects: &Effects, known: &Known) -> Option<Move> {
         let (counts, allowed) = (&known.counts, &self.model.counts);
         let mut best: Option<Move> = None;

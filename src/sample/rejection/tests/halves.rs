@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl BoundedLaw {
-    /// Leaves these picks, and returns det(V_S V_Sᵀ).
+    /// Replaces the picks by these, and returns det(V_S V_Sᵀ).
     pub(super) fn add_picks(&self, groups: &[usize], picks: &[u32], drawn: &mut Half) -> f64 {
         drawn.clear(self.rows.rank(), self.picks.len());
         let mut volume = 1.0;
@@ -23,8 +23,8 @@ impl BoundedLaw {
     }
 }
 
-/// Every node of the tree, from the root to single parts, has its law; and what weighted draws tell of the proposals is the
-/// acceptance that it has.
+/// Every node of the tree, from the root to single parts, has its law, and the acceptance that weighted draws
+/// predict.
 #[test]
 fn halves_have_the_law_of_their_picks() {
     let mut divided = 0;
@@ -43,7 +43,7 @@ fn halves_have_the_law_of_their_picks() {
             law.note_picks();
             let halves = Halves::of_all(&law.picks);
             if halves.depth() == 0 {
-                // All picks left are of one part.
+                // All picks left are from one part.
                 continue;
             }
 
@@ -74,7 +74,7 @@ fn halves_have_the_law_of_their_picks() {
     assert!(divided > 50);
 }
 
-/// The same for the halves that have halves of their own.
+/// Tests the same for halves that are divided again.
 fn halves_below(law: &BoundedLaw, what: &str) -> usize {
     let mut divided = 0;
     for (halves, groups) in law.halves_below() {
@@ -103,7 +103,8 @@ fn halves_below(law: &BoundedLaw, what: &str) -> usize {
     divided
 }
 
-/// Rows without preferred directions: predictions are exact, and halves take the root of the proposals.
+/// If rows have no preferred directions, predictions are exact, and halves take the square root of the number of
+/// proposals.
 #[test]
 fn predictions_are_those_of_random_directions() {
     let falling =
@@ -117,7 +118,7 @@ fn predictions_are_those_of_random_directions() {
     }
 }
 
-/// Draws as usual, or decides in f64 alone; counts all decisions, and the ones made in f64.
+/// Draws as usual, or decides in f64 alone; counts all decisions, and those made in f64.
 struct Deciding<'r> {
     drawn: Drawn<'r, ChaCha8Rng, fn() -> bool>,
     exactly: bool,
@@ -177,7 +178,7 @@ impl Chance for Deciding<'_> {
     }
 }
 
-/// Decisions in f32 and in f64 give the same draws from the same random numbers, however rows are read.
+/// Decisions in f32 and in f64 give the same draws from the same random numbers, for every way to read rows.
 #[test]
 fn f32_and_f64_decide_alike() {
     let (parts, each, dims) = (11, 6, 37);

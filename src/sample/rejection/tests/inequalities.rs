@@ -1,5 +1,5 @@
-//! Every factor of an acceptance is at most 1, whatever the set: the inequalities behind the bounds, on random sets, most of
-//! which no proposal would keep.
+//! Every factor of an acceptance is at most 1 for every set. This tests the inequalities behind the bounds on random
+//! sets; proposals would keep only a few of these.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,19 +10,19 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::{SamplerOptions, estimate::accurate};
 
-/// What a set loses where factors exceed 1 may be so many times the error that the law states.
+/// The loss from factors above 1 may be this many times the error stated for the law.
 const ROUNDING: f64 = 4.0;
-/// Paths end below this: what is picked depends on what was picked before.
+/// A path ends at a factor below this, because the items are nearly dependent.
 const DEPENDENT: f64 = 1e-8;
-/// Random sets of every law.
+/// Random sets per law.
 const SETS: usize = 60;
 
-/// Items as likely as any other; remembers the probability of the set at hand by a proposal.
+/// Makes all items equally likely, and records the probability that a proposal gives the current set.
 struct Uniform {
     rng: ChaCha8Rng,
-    /// As the factors are, …
+    /// The product with the factors as computed.
     wanted: f64,
-    /// … and as a coin takes them, which shows at most 1.
+    /// The product with every factor cut off at 1, as a coin does.
     kept: f64,
 }
 
@@ -39,12 +39,12 @@ impl Uniform {
         self.kept *= probability;
     }
 
-    /// What the set loses where factors exceed 1: rounding may do anything to sets that are never drawn.
+    /// The probability that the set loses from factors above 1. Rounding is harmless in sets that are never drawn.
     fn lost(&self) -> f64 {
         (self.wanted - self.kept).abs()
     }
 
-    /// Of items that may be drawn; `None` if there are too few.
+    /// Positions of items that may be drawn; `None` if there are too few.
     fn positions(&mut self, table: &ItemTable, count: usize) -> Option<Vec<u32>> {
         let len = u32::try_from(table.len()).unwrap();
         let possible: Vec<u32> = (0..len).filter(|&position| table.weight(position) > 0.0).collect();
@@ -67,7 +67,7 @@ impl Picks for Uniform {
     }
 
     fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>) {
-        // Repeated items are refused.
+        // Repeated items are rejected.
         picks.extend(self.positions(table, count).unwrap_or_else(|| vec![0; count]));
     }
 
@@ -93,7 +93,7 @@ impl Chance for Uniform {
     fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {
         let table = of.rows.table(of.group);
         let Some(positions) = self.positions(table, count) else { return false };
-        // By a k-DPP nearly dependent items are rarer than by themselves.
+        // In a k-DPP, nearly dependent items are rarer than as independent items.
         let (mut span, mut scratch) = (Span::default(), RowScratch::default());
         let mut row = vec![0.0; of.rows.rank()];
         for position in positions {
@@ -114,7 +114,7 @@ impl Chance for Uniform {
         mut keep: impl FnMut(&[u32]) -> f64,
     ) -> bool {
         let start = items.len();
-        // Of dependent items the factor is 0/0.
+        // For dependent items, the factor is 0/0.
         self.subset(of, count, items) && {
             let factor = keep(&items[start..]);
             self.pick(expected.recip());
@@ -128,7 +128,7 @@ impl Chance for Uniform {
     }
 }
 
-/// What is done to a row.
+/// Changes to rows.
 #[derive(Clone, Copy, Debug)]
 enum Spoilt {
     No,
@@ -197,14 +197,14 @@ fn models() -> impl Strategy<Value = Model> {
     })
 }
 
-/// The most that one of some random sets loses where factors exceed 1.
+/// The largest loss of some random sets from factors above 1.
 fn lost(law: &BoundedLaw, seed: u64) -> f64 {
     let mut chance = Uniform { rng: ChaCha8Rng::seed_from_u64(seed), wanted: 1.0, kept: 1.0 };
     let (mut buffers, mut most) = (Buffers::default(), 0.0_f64);
     for _ in 0..SETS {
         (chance.wanted, chance.kept) = (1.0, 1.0);
         if law.propose(&mut chance, &mut buffers) {
-            // The last factor is not tossed for where it is 1.
+            // No coin is tossed for the last factor if it is 1.
             let last = law.log_det_of_span(&buffers.span) - law.log_products[buffers.items.len()];
             chance.see(last.exp());
         }
@@ -213,7 +213,7 @@ fn lost(law: &BoundedLaw, seed: u64) -> f64 {
     most
 }
 
-/// Random sets lose no more than the law states; false if there is no such law.
+/// Random sets lose no more than the error stated for the law; returns false if there is no such law.
 fn assert_is_kept(
     setup: &RejectionSetup<'_>,
     bound: Bound,
@@ -243,7 +243,7 @@ fn no_factor_of_an_acceptance_exceeds_one() {
     let checked = runner.run(&(models(), any::<u64>()), |(model, seed)| {
         let Some(dpp) = model.dpp() else { return Err(TestCaseError::reject("no set has a determinant")) };
         let Ok(setup) = RejectionSetup::new(&dpp, None, Engine::host()) else { return Ok(()) };
-        // Rows are thinned out only if they have no components beyond those of the spectrum.
+        // Rows are thinned out only if the spectrum covers all their components.
         let beyond = dpp.ground().beyond().is_some() || setup.found.spectrum.values.len() < model.dims;
         for (choice, bound) in choices(beyond)
             .into_iter()
@@ -259,7 +259,7 @@ fn no_factor_of_an_acceptance_exceeds_one() {
     assert!(sets.into_inner() > 100_000);
 }
 
-/// Rows most of which cancels beyond the included ones, by so much that forms and images of them differ.
+/// Most of each row cancels beyond the included ones, so that forms and images of the rows differ.
 #[test]
 fn no_weight_falls_short_of_a_row_that_cancels() {
     let spoilt = vec![

@@ -1,4 +1,4 @@
-//! Weighted draws by summing over all that can happen.
+//! Tests of weighted draws that sum over all possible choices.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn forms(law: &WeightedLaw, dpp: &PartitionDpp, sums: &InclusionSums) -> BTreeMa
         .collect()
 }
 
-/// The mean of the weights, the law of weighted sets, and inclusion probabilities.
+/// Tests the mean of the weights, the law of weighted sets, and inclusion probabilities.
 #[test]
 fn weighted_draws_have_the_law() {
     for (number, case) in cases().into_iter().enumerate() {
@@ -61,7 +61,7 @@ fn weighted_draws_have_the_law() {
     }
 }
 
-/// Rows that are read together are those that are read one by one, however they are kept.
+/// Rows that are read together equal rows read one by one, for every way to store them.
 #[test]
 fn rows_are_read_together() {
     let dpp = cases()[1].dpp();
@@ -80,10 +80,10 @@ fn rows_are_read_together() {
     }
 }
 
-/// The mean of the weights, and the law of weighted sets, if candidates of picks estimate the traces.
+/// Tests the mean of the weights and the law of weighted sets, if candidates estimate the traces.
 #[test]
 fn estimated_traces_keep_the_law() {
-    /// Above this many paths cases take too long.
+    /// With more paths, cases take too long.
     const MOST: f64 = 1e6;
     let (mut told, mut tried) = (0.0_f64, 0);
     for (number, case) in cases().into_iter().enumerate() {
@@ -129,7 +129,7 @@ fn estimated_traces_keep_the_law() {
     assert!(tried >= 8 && told > 0.5, "{tried} laws, an effective share of {told} at best");
 }
 
-/// Given the items of a draw, Σ_others Pr(others | items) / ŵ = Pr(items) / Σ_others Pr(items, others) ŵ.
+/// Tests Σ_others Pr(others | items) / ŵ = Pr(items) / Σ_others Pr(items, others) ŵ, given the items.
 #[test]
 fn given_items_lie_among_candidates_as_drawn_ones() {
     let mut tried = 0;
@@ -178,7 +178,7 @@ fn given_items_lie_among_candidates_as_drawn_ones() {
     assert!(tried >= 8, "{tried}");
 }
 
-/// A draw asks before every pick whether to go on, and ends at the first no.
+/// A draw checks before every pick whether to go on, and ends at the first refusal.
 #[test]
 fn weighted_draws_end_at_any_pick() {
     use rand::SeedableRng;

@@ -1,0 +1,24 @@
+//! Runs the commands of the guide and compares their answers with the printed ones.
+//!
+//! `TRYCMD=overwrite cargo test --release -p pdpp --test guide` writes the answers into the pages.
+
+use std::{env, path::Path};
+
+use tempfile::TempDir;
+
+/// Commands run in an empty folder with a link to `docs`, so that a page's files do not end up in the repository.
+#[test]
+#[cfg(unix)]
+fn commands_print_what_the_guide_says() -> std::io::Result<()> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").canonicalize()?;
+    let folder = TempDir::new()?;
+    std::os::unix::fs::symlink(docs, folder.path().join("docs"))?;
+    env::set_current_dir(folder.path())?;
+    let cases = trycmd::TestCases::new();
+    cases
+        .default_bin_path(env!("CARGO_BIN_EXE_pdpp"))
+        .register_bin("pdpp", Path::new(env!("CARGO_BIN_EXE_pdpp")));
+    cases.case("docs/guide/*.md");
+    cases.run();
+    Ok(())
+}

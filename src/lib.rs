@@ -85,6 +85,6 @@ mod sealed {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-#[cfg(all(doctest, feature = "npy"))]
-#[doc = include_str!("../docs/selecting.md")]
-struct Selecting;
+#[cfg(doctest)]
+#[doc = include_str!("../docs/guide/first-selection.md")]
+struct FirstSelection;

@@ -24,9 +24,13 @@ def test_examples_run(module):
     assert outcome.attempted > 0 and outcome.failed == 0
 
 
-def test_the_page_runs(monkeypatch):
-    """The examples of docs/python.md, from the root of the repository."""
-    root = pathlib.Path(__file__).parents[2]
-    monkeypatch.chdir(root)
-    outcome = doctest.testfile(str(root / "docs" / "python.md"), module_relative=False)
-    assert outcome.attempted > 20 and outcome.failed == 0
+ROOT = pathlib.Path(__file__).parents[2]
+PAGES = [page for page in sorted(ROOT.glob("docs/guide/**/*.md")) if "```pycon" in page.read_text()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_pages_run(page, monkeypatch):
+    """The Python examples of the guide, from the root of the repository."""
+    monkeypatch.chdir(ROOT)
+    outcome = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert outcome.attempted > 0 and outcome.failed == 0

@@ -1,6 +1,6 @@
 // Operations on pairs of numbers, to test the device's precision.
 //
-// operands: pair after pair; results: eight per pair.
+// operands: pair by pair; results: eight per pair.
 
 struct Parameters { start: u32, pairs: u32 }
 

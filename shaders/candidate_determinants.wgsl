@@ -1,9 +1,9 @@
-// det P_i(θ) for every candidate and node, P_i(θ) = I + Π_i Q Π_i with Q = Σ_l (e^{iθ_l} − 1) N_l and
-// Π_i = I − u uᵀ, u the candidate's unit vector: Q is symmetric, so Π Q Π = Q − u wᵀ − w uᵀ + (uᵀw) u uᵀ, w = Q u.
+// det P_i(θ) for every candidate and node, where P_i(θ) = I + Π_i Q Π_i with Q = Σ_l (e^{iθ_l} − 1) N_l and Π_i = I −
+// u uᵀ, and u is the candidate's unit vector. Q is symmetric, so Π Q Π = Q − u wᵀ − w uᵀ + (uᵀw) u uᵀ with w = Q u.
 //
-// shares, phases: as for grid_determinants; units: n values per candidate; matrices: space for a vector per candidate and
-// node, and for a matrix before it where workgroup memory is too small; determinants: node after node, candidate after
-// candidate. One workgroup each. Steps first … last − 1 of the elimination, as for grid_determinants.
+// shares, phases: as for grid_determinants; units: n values per candidate; matrices: space for a vector per candidate
+// and node, preceded by a matrix if workgroup memory is too small for it; determinants: by node, then by candidate.
+// One workgroup per determinant. Runs steps first … last − 1 of the elimination, as in grid_determinants.
 
 struct Parameters { start: u32, candidates: u32, nodes: u32, n: u32, parts: u32, first: u32, last: u32 }
 

@@ -1,11 +1,13 @@
-// The worthwhile pick with the largest gain relative to its group, if nothing can be larger for all that rounding may do.
+// Chooses the worthwhile pick with the largest gain relative to its group, unless rounding could make another gain
+// larger.
 //
-// leaders: two quads for every span of tiles, of leaders; groups: the group of every span; numbers: for every group the
-// factor that makes gains comparable, the least gain that has enough digits, and the rounding error of comparable gains
-// per operation, then for all groups the operations before these picks, those of a direction, and what a gain of 1 is;
-// demands: of every group, all FULL once there is no pick; counts: the items that every group needs and has room for, then
-// those of the set beyond what groups need; picks: gain, tile, row and ONE, or ZERO, with ONE before it where no gain is
-// worthwhile and not in doubt, then the operations of the directions so far. One workgroup.
+// leaders: two quads from the leaders shader for every span of tiles; groups: the group of every span; numbers: for
+// every group the factor that makes gains comparable, the smallest gain with enough digits, and the rounding error of
+// comparable gains per operation, then for all groups the operations before these picks, those of a direction, and
+// the comparable value of a gain of 1; demands: for every group, all FULL once there is no pick; counts: the items
+// that every group needs and has room for, then the same for the set in addition to the groups' needs; picks: gain,
+// tile, row and ONE, or ZERO if there is no pick, with ONE in front if no gain is worthwhile and this is not in
+// doubt, then the operations of the directions so far. One workgroup.
 
 struct Parameters { start: u32, spans: u32, groups: u32, pick: u32 }
 
@@ -25,7 +27,7 @@ var<workgroup> sh_best: Leading;
 // Whether there is a pick.
 var<workgroup> sh_picked: u32;
 
-// The leading gain of a span, relative to its group.
+// Returns the leading gain of a span, relative to its group.
 fn relative(gain: real, group: u32) -> real {
   if gain > LOWEST && demands[group] != FULL {
     return counted(gain * numbers[group].x);
@@ -33,7 +35,7 @@ fn relative(gain: real, group: u32) -> real {
   return LOWEST;
 }
 
-// A relative gain, if its group needs items or it exceeds 1.
+// Returns a relative gain if its group needs items or it exceeds 1, otherwise LOWEST.
 fn worthwhile(gain: real, group: u32) -> real {
   if demands[group] == NEEDED || gain > numbers[parameters.groups].z {
     return gain;
@@ -41,7 +43,7 @@ fn worthwhile(gain: real, group: u32) -> real {
   return LOWEST;
 }
 
-// What rounding may do to a gain of a group, so far.
+// Returns the bound on the rounding error so far of a gain of a group.
 fn rounding(group: u32) -> real {
   var operations = numbers[parameters.groups].x;
   if parameters.pick > 0u {
@@ -50,7 +52,8 @@ fn rounding(group: u32) -> real {
   return numbers[group].z * (sqrt(numbers[parameters.groups].y * (ONE + operations)) + ONE);
 }
 
-// The largest gain that may compete with the best, for a thread; without a best, the largest that may be worthwhile.
+// Returns the largest gain that may compete with the best, for a thread; without a best, the largest that may be
+// worthwhile.
 fn rival_of(thread: u32, best: Leading) -> Leading {
   let has_best = best.value > LOWEST;
   var rival = Leading(LOWEST, LOWEST, parameters.spans, 0u);
@@ -58,7 +61,7 @@ fn rival_of(thread: u32, best: Leading) -> Leading {
     let group = groups[span];
     let leader = leaders[2u * span];
     var gain = relative(leader.x, group);
-    // Of the best group only others count, and in double precision only other groups.
+    // In the group of the best, only other rows compete, and in double precision only other groups.
     if has_best && group == best.slot {
       gain = LOWEST;
       if rounding(group) > ZERO {
@@ -79,7 +82,7 @@ fn rival_of(thread: u32, best: Leading) -> Leading {
   return rival;
 }
 
-// Writes the pick, or why there is none; 1 if there is one.
+// Writes the pick, or the reason why there is none; returns 1 if there is a pick.
 fn pick(best: Leading, rival: Leading) -> u32 {
   let all = parameters.groups;
   let at = 2u * parameters.pick;
@@ -102,7 +105,7 @@ fn pick(best: Leading, rival: Leading) -> u32 {
   return 0u;
 }
 
-// Counts an item of a group.
+// Counts a picked item of a group.
 fn count(group: u32) {
   let all = counts[parameters.groups];
   if counts[group].x > 0u {
@@ -113,7 +116,7 @@ fn count(group: u32) {
   counts[group].y -= 1u;
 }
 
-// The demand for one more item of a group.
+// Returns the demand for one more item of a group.
 fn demand(group: u32) -> u32 {
   let own = counts[group];
   let all = counts[parameters.groups];

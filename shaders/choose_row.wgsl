@@ -1,8 +1,8 @@
-// The row of the chosen tile in which the sum of weights so far passes what is left.
+// Finds the row of the chosen tile at which the running sum of weights passes the rest of the random sum.
 //
-// weights: one per row of a chunk, whose tiles are those from first_tile on and whose first row is first_row; found: the
-// third number is what is left at the tile's start, the fourth receives the row's weight; marks: the second word is the
-// tile, the third receives the row. One workgroup; it does nothing if the tile is in another chunk.
+// weights: one per row of a chunk, whose first tile is first_tile and whose first row is first_row; found: the third
+// number is the rest at the tile's start, the fourth receives the row's weight; marks: the second word is the tile,
+// the third receives the row. One workgroup; it does nothing if the tile is in another chunk.
 
 struct Parameters { start: u32, rows: u32, first_tile: u32, first_row: u32 }
 

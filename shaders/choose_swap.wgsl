@@ -1,10 +1,11 @@
-// The swap with the largest ratio, if nothing can be better for all that rounding may do.
+// Chooses the swap with the largest ratio, unless rounding could make another swap better.
 //
-// leaders: two quads for every span of tiles, of leaders; groups: the group of every span; numbers: for every group what
-// rounding does to ratios per weight and operation, then for all groups the updates before these swaps and one, operations
-// per update, those that the rounding of dual vectors has added, and by how much more than 1 a ratio must be; swap: see swap_gains, with the
-// largest weight of every group beside a and b; swaps: ratio, tile, row and slot; then how it ends, the group, the
-// rounding error of the ratio, and what swap_state writes. One workgroup.
+// leaders: two quads from the leaders shader for every span of tiles; groups: the group of every span; numbers: for
+// every group the rounding error of ratios per weight and operation, then for all groups the number of updates before
+// these swaps plus one, the operations per update, those added by the rounding of dual vectors, and the excess over 1
+// that a ratio must have; swap: see swap_gains, with the largest weight of every group next to a and b; swaps: ratio,
+// tile, row and slot; then the outcome, the group, the rounding error of the ratio, and a number that swap_duals
+// writes. One workgroup.
 
 struct Parameters { start: u32, spans: u32, groups: u32, step: u32, quads: u32, most: u32 }
 
@@ -15,7 +16,7 @@ struct Parameters { start: u32, spans: u32, groups: u32, step: u32, quads: u32, 
 @group(0) @binding(4) var<storage, read> swap: array<real4>;
 @group(0) @binding(5) var<storage, read_write> swaps: array<real4>;
 
-// A rival or the least ratio is too near; a swap is made; none is left; numbers are not finite.
+// Outcomes: a rival or the least ratio is too near; a swap is made; no swap is left; numbers are not finite.
 const IN_DOUBT: real = 0.0;
 const MADE: real = 1.0;
 const NONE: real = 2.0;
@@ -23,7 +24,7 @@ const BROKEN: real = 3.0;
 
 var<workgroup> sh_best: Leading;
 
-// What rounding may do to a ratio of a group, so far.
+// Returns the bound on the rounding error so far of a ratio of a group.
 fn rounding(group: u32) -> real {
   let p = parameters;
   let all = numbers[p.groups];
@@ -36,14 +37,14 @@ fn rounding(group: u32) -> real {
   return counted(numbers[group].x * weight * operations);
 }
 
-// The largest ratio that may be in the place of the best, for a thread.
+// Returns the largest ratio that may compete with the best, for a thread.
 fn rival_of(thread: u32, best: Leading) -> Leading {
   var rival = Leading(LOWEST, LOWEST, thread, 0u);
   for (var span = thread; span < parameters.spans; span += 256u) {
     let off = rounding(groups[span]);
     var ratio = leaders[2u * span].x;
     if span == best.position {
-      // Without rounding the first of equals has been found.
+      // Without rounding errors, the first of equals is already the best.
       ratio = LOWEST;
       if off > ZERO {
         ratio = leaders[2u * span].y;

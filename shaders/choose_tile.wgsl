@@ -1,8 +1,8 @@
-// The tile in which the sum of weights so far passes u times their total.
+// Finds the tile at which the running sum of weights passes u times their total.
 //
-// draw: u first; sums: one per tile; found: the second number receives the total, the third what is left of u times the
-// total at the tile's start; marks: the second word receives the tile, NONE if no weight is positive, and the third
-// NONE. One workgroup.
+// draw: u comes first; sums: one per tile; found: the second number receives the total, the third the rest of u times
+// the total at the tile's start; marks: the second word receives the tile, or NONE if no weight is positive, and the
+// third receives NONE. One workgroup.
 
 struct Parameters { start: u32, tiles: u32 }
 

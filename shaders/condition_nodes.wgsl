@@ -1,18 +1,18 @@
-// Conditions the inverse P⁻¹ and the value φ of every node by a pick q, and adds up what the next pick needs.
+// Conditions the inverse P⁻¹ and the value φ of every node on a pick q, and computes the sums for the next pick.
 //
 // P⁻¹ ← P⁻¹ − vvᵀ/(qᵀv), φ ← φ·(qᵀv), v = P⁻¹q;   Re Σ x φ P⁻¹ and Re Σ y φ for the factors x and y of the nodes
 //
-// inputs: q, then x and y of every node; exponents: powers of two of the values that determinants come with; matrices:
-// P⁻¹, row after row; values: φ; images: v, one per run; partials: the sum over every run of nodes, n² values each;
-// tallies: the sum of y φ over every run; marks: flags in the first word. One workgroup per run of nodes.
+// inputs: q, then x and y of every node; exponents: powers of two of the determinants' initial values; matrices: P⁻¹,
+// row by row; values: φ; images: v, one per run; partials: the sum over every run of nodes, n² values each; tallies:
+// the sum of y φ over every run; marks: flags in the first word. One workgroup per run of nodes.
 
 struct Parameters { start: u32, nodes: u32, n: u32, run: u32, first_run: u32, step: u32 }
 
-// The first step: values are mantissas.
+// In the first step, values are mantissas.
 const START: u32 = 0u;
 const CONDITION: u32 = 1u;
 
-// Flags: a pivot that spoils its node, a matrix that was not inverted, a value that is no number.
+// Flags: a pivot that makes its node inaccurate, a matrix that was not inverted, a value that is infinite or NaN.
 const NEAR_SINGULAR: u32 = 1u;
 const SINGULAR: u32 = 2u;
 const BROKEN: u32 = 4u;
@@ -81,7 +81,7 @@ fn main(
   let p = parameters;
   let run = workgroup_of(group, groups);
   let first = run * p.run;
-  // Uniform over a workgroup, so that all threads reach the barriers or none.
+  // Uniform over a workgroup, so all threads reach the barriers or none does.
   if first >= p.nodes {
     return;
   }
@@ -112,7 +112,7 @@ fn main(
     let factors = p.n + 4u * node;
     let factor = times(complex(inputs[factors], inputs[factors + 1u]), value);
     tally += inputs[factors + 2u] * value.x - inputs[factors + 3u] * value.y;
-    // Row and column of the entry, without a division in the loop.
+    // Row and column of the entry, tracked without a division in the loop.
     var i = thread / p.n;
     var j = thread % p.n;
     for (var at = thread; at < p.n * p.n; at += 256u) {
@@ -134,7 +134,7 @@ fn main(
         j -= p.n;
       }
     }
-    // All threads have read the value, and what the next node's image overwrites.
+    // All threads have read the value, and the data that the next node's image overwrites.
     workgroupBarrier();
     if thread == 0u {
       values[node] = value;

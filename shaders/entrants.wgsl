@@ -1,11 +1,11 @@
-// Which items can take part in an exchange of two items of two groups: pass 0 finds the largest bound of every side of
-// every pair, pass 1 the items whose bound times that of the other side exceeds 1.
+// Finds the items that can take part in an exchange of two items of two groups. Pass 0 finds the largest bound of
+// every side of every pair, pass 1 the items whose bound times the bound of the other side exceeds 1.
 //
-// A side is a pair as seen from one of its groups. With x and y, the item's coefficients for unit duals of the pair, and ρ
-// their cosine, the bound is w (s d + x² + y² − 2ρxy) + t. tiles: as in tiles.wgsl; ranges: first side of every group, and
-// the number of its sides; sides: columns of x and y, and the other side; numbers: w, s, 2ρ, t of every side;
-// coefficients: `slots` per position; residuals: one per position; bounds: per side, as bits of f32; found: the items, by
-// tile and row. One workgroup per tile, for sides `first` to first + sides − 1 of its group.
+// A side is a pair as seen from one of its groups. With the item's coefficients x and y for unit duals of the pair,
+// and their cosine ρ, the bound is w (s d + x² + y² − 2ρxy) + t. tiles: as in tiles.wgsl; ranges: first side and
+// number of sides of every group; sides: columns of x and y, and the other side; numbers: w, s, 2ρ, t of every side;
+// coefficients: `slots` per position; residuals: one per position; bounds: one per side, as bits of f32; found: the
+// items, by tile and row. One workgroup per tile, for sides `first` to first + sides − 1 of its group.
 
 struct Parameters {
   start: u32, tiles: u32, first_tile: u32, slots: u32, first: u32, sides: u32, most: u32, marks: u32,
@@ -23,14 +23,14 @@ struct Found { count: atomic<u32>, broken: atomic<u32>, items: array<u32> }
 @group(0) @binding(8) var<storage, read_write> found: Found;
 
 const TILE: u32 = 256u;
-// The largest bound that is told apart from others.
+// The largest bound that is distinguished from others.
 const MOST: real = real(3.0e38);
-// Less than 1, for what the narrowing of the other side's bound may take away.
+// Slightly less than 1, because narrowing may decrease the bound of the other side.
 const LIMIT: real = real(0.999999);
 
 var<workgroup> sh_enters: array<atomic<u32>, 256>;
 
-// The largest bound of a side, or what it must exceed.
+// Returns the largest bound of a side, and marks the rows whose bound exceeds `least`.
 fn look_along(side: vec4<u32>, n: real4, start: u32, rows: u32, least: real) -> real {
   var largest = ZERO;
   for (var row = 0u; row < rows; row++) {

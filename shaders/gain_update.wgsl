@@ -1,8 +1,8 @@
 // d ← d − (a_i·q)² for every row of an open group whose gain d is not −∞, and the leading gain of every tile.
 //
-// directions: 4·quads values each, of which q is number `direction`, or NONE, where gains are only searched; gains: one
-// per position; open: 0 for groups that are closed; tops: largest and second largest gain of every tile from `first` on,
-// and the row of the largest. One workgroup per tile.
+// directions: 4·quads values each; q is number `direction`, or NONE to search the gains only; gains: one per
+// position; open: 0 for closed groups; tops: largest and second largest gain of every tile from `first` on, and the
+// row of the largest. One workgroup per tile.
 
 struct Parameters { start: u32, tiles: u32, quads: u32, reading: u32, direction: u32, first: u32 }
 

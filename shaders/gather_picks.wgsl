@@ -1,14 +1,15 @@
-// The rows of independent picks, 64 / LANES picks per workgroup: an item of the pick's part in proportion to its weight.
+// The rows of independent picks, 64 / LANES picks per workgroup. Each pick draws an item of its part in proportion to
+// its weight.
 //
-// trial_entries: shares of its own, and alias, of every position of a part and of its null entry, part after part; picks: first
-// position, entries, shares of an entry and number of the part of every pick; table: the stored row of every position;
-// factors: what that is multiplied by; images: the rows of all picks, of which a dispatch writes those that are in its chunk,
-// and zeros for the null entry; positions: those picked, NOBODY for the null entry.
+// trial_entries: own shares and alias of every position of a part and of its null entry, part by part; picks: first
+// position, number of entries, shares per entry and number of the part of every pick; table: the stored row of every
+// position; factors: the factor of that row; images: the rows of all picks. A dispatch writes the rows that are in
+// its chunk, and zeros for the null entry; positions: the picked positions, NOBODY for the null entry.
 
 struct Parameters {
   start: u32, tiles: u32, quads: u32, reading: u32,
   count: u32, first: u32, block_low: u32, block_high: u32, seed_low: u32, seed_high: u32,
-  // The size of a proposal, the first row of the chunk, and its number of rows.
+  // Number of picks per proposal, first row of the chunk, and number of its rows.
   size: u32, before: u32, rows: u32,
 }
 
@@ -18,7 +19,7 @@ struct Parameters {
 @group(0) @binding(6) var<storage, read_write> images: array<real4>;
 @group(0) @binding(7) var<storage, read_write> positions: array<u32>;
 
-// Threads that share a row.
+// Number of threads that share a row.
 const LANES: u32 = 8u;
 
 var<workgroup> sh_positions: array<u32, 8>;
@@ -50,7 +51,7 @@ fn main(
     }
     return;
   }
-  // Rows before the chunk come after it.
+  // Rows before the chunk wrap around to positions after it.
   let row = table[position] - p.before;
   if row >= p.rows {
     return;

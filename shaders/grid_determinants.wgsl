@@ -1,9 +1,9 @@
 // det P(θ) at every node, P(θ) = I + Σ_l (e^{iθ_l} − 1) N_l, and P(θ)⁻¹ on request.
 //
-// shares: N_l, one after another; phases: e^{iθ_l} − 1 of every part, node after node; matrices: a matrix per node, which
-// receives the inverse, and is the space of the elimination where workgroup memory is too small for it; pivots: n per
-// node; determinants and exponents: mantissa and power of two. One workgroup per node. Steps
-// first … last − 1 of the elimination, as drivers end long dispatches; all where the matrix is in workgroup memory.
+// shares: N_l, one after another; phases: e^{iθ_l} − 1 of every part, node by node; matrices: a matrix per node,
+// which receives the inverse and serves as work space if workgroup memory is too small for it; pivots: n per node;
+// determinants and exponents: mantissa and power of two. One workgroup per node. Runs steps first … last − 1 of the
+// elimination, because drivers end long dispatches; runs all steps if the matrix is in workgroup memory.
 
 struct Parameters { start: u32, nodes: u32, n: u32, parts: u32, inverses: u32, first: u32, last: u32 }
 
@@ -23,7 +23,7 @@ fn main(
 ) {
   let p = parameters;
   let node = workgroup_of(group, groups);
-  // Uniform over a workgroup, so that all threads reach the barriers or none.
+  // Uniform over a workgroup, so all threads reach the barriers or none does.
   if node >= p.nodes {
     return;
   }

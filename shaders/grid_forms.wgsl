@@ -1,16 +1,16 @@
-// Re Σ x_l φ P⁻¹ over some nodes, four parts at a time, and what the rounding of the sums loses. In f64 the losses are of no
-// use.
+// Re Σ x_l φ P⁻¹ over some nodes, four parts at a time, and the rounding losses of the sums. In f64 the losses have
+// no use.
 //
-// coefficients: x_l of every part, node after node; determinants and exponents: φ as mantissa and power of two; matrices:
-// P⁻¹, `entries` values each; partials: the sums of every lane, `pitch` values for parts first … last − 1, then the
-// losses of every lane. A lane adds every so many nodes to what it had if there were `earlier` ones. One workgroup per 256
-// entries of four parts in a lane. Nodes whose matrices are not inverses are the host's.
+// coefficients: x_l of every part, node by node; determinants and exponents: φ as mantissa and power of two;
+// matrices: P⁻¹, `entries` values each; partials: the sums of every lane, `pitch` values for parts first … last − 1,
+// then the losses of every lane. A lane adds every `lanes`-th node to its previous sums, if `earlier` is set. One
+// workgroup per 256 entries of four parts in a lane. Nodes whose matrices are not inverses are left to the host.
 
 struct Parameters {
   start: u32, nodes: u32, entries: u32, parts: u32, first: u32, last: u32, lanes: u32, pitch: u32, earlier: u32, zero: u32,
 }
 
-// Nodes whose factors are in workgroup memory at a time.
+// Number of nodes whose factors are in workgroup memory at a time.
 const BATCH: u32 = 32u;
 const BROKEN_EXPONENT: i32 = -2147483646;
 
@@ -24,7 +24,7 @@ const BROKEN_EXPONENT: i32 = -2147483646;
 // Real and imaginary parts of x φ, for four parts.
 var<workgroup> sh_factors: array<real4, 64>;
 
-// The factors of a node for some parts from the first, zero beyond the last.
+// Stores the factors of a node for four parts from the first, zero beyond the last.
 fn keep_factors(place: u32, node: u32, first: u32) {
   let value = scaled(determinants[node], exponents[node]);
   var re = real4(ZERO, ZERO, ZERO, ZERO);
@@ -49,7 +49,7 @@ fn main(
   let tiles = (p.entries + 255u) / 256u;
   let blocks = (p.last - p.first + 3u) / 4u;
   let lane = number / (tiles * blocks);
-  // Uniform over a workgroup, so that all threads reach the barriers or none.
+  // Uniform over a workgroup, so all threads reach the barriers or none does.
   if lane >= p.lanes {
     return;
   }
@@ -79,7 +79,7 @@ fn main(
           let x = matrices[node * p.entries + at];
           let term = sh_factors[number] * x.x - sh_factors[BATCH + number] * x.y;
           let total = kept(sum + term, p.zero);
-          // Two numbers are the sum and its error (Knuth).
+          // The sum of two numbers and its rounding error (Knuth).
           let added = kept(total - sum, p.zero);
           let before = kept(total - added, p.zero);
           lost += (sum - before) + (term - added);

@@ -1,2 +1,2 @@
-// Proposals of as many items as workgroup memory holds.
+// Proposals with as many items as fit in workgroup memory.
 const MOST: u32 = 36u;

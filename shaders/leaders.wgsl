@@ -1,7 +1,7 @@
-// The leading value of every group, of those of its tiles.
+// The leading value of every group, from the leading values of its tiles.
 //
-// spans: first and last tile of every group; tops: largest and second largest value of every tile, and where the
-// largest is; leaders: the same for every group, then its tile. One workgroup per group.
+// spans: first and last tile of every group; tops: largest and second largest value of every tile, and the place of
+// the largest; leaders: the same for every group, then the tile of the largest. One workgroup per group.
 
 struct Parameters { start: u32, groups: u32 }
 

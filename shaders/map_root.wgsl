@@ -1,4 +1,4 @@
-// G = F R, in the layout that products with rows take.
+// G = F R, in the layout for products with rows.
 //
 // map: Fᵀ, n rows of 4·quads values; root: n columns of R; factor: 4·quads rows of column_quads·4 values, zeros beyond
 // column n. One thread per value.
@@ -23,7 +23,7 @@ fn main(
   if at >= pitch * columns {
     return;
   }
-  // Neighbours have neighbouring rows, which the map has side by side.
+  // Neighbouring threads have neighbouring rows, which are adjacent in the map.
   let row = at % pitch;
   let column = at / pitch;
   var sum = ZERO;

@@ -1,7 +1,7 @@
 // Σ b_i b_iᵀ over runs of tiles of a group: a block of 64×64 entries of a run per workgroup.
 //
-// runs: first tile of every run, and how many; partials: for every run from `first` on a matrix of 4·quads columns, of
-// which the blocks on and below the diagonal are written. sum_runs adds the runs.
+// runs: first tile and number of tiles of every run; partials: a matrix of 4·quads columns for every run from `first`
+// on, with only the blocks on and below the diagonal written. sum_runs adds the runs.
 
 struct Parameters { start: u32, tiles: u32, quads: u32, reading: u32, blocks: u32, first: u32 }
 
@@ -11,13 +11,13 @@ struct Parameters { start: u32, tiles: u32, quads: u32, reading: u32, blocks: u3
 
 const BLOCK: u32 = 64u;
 const BLOCK_QUADS: u32 = 16u;
-// Rows added between two barriers.
+// Number of rows added between two barriers.
 const STEP: u32 = 16u;
 
-// Where the rows of a tile begin, and what they are multiplied by: zero after the last.
+// The start and the factor of every row of a tile; the factor is zero after the last row.
 var<workgroup> sh_start: array<u32, 256>;
 var<workgroup> sh_scale: array<real, 256>;
-// Values of these rows, for the block's rows and for its columns.
+// Values of these rows, for the rows and for the columns of the block.
 var<workgroup> sh_left: array<real4, 256>;
 var<workgroup> sh_right: array<real4, 256>;
 
@@ -75,7 +75,7 @@ fn main(
   var entries = Entries(zero, zero, zero, zero);
   let row = thread / BLOCK_QUADS;
   let quad = thread % BLOCK_QUADS;
-  // Of columns after the last, which are not written, any value will do.
+  // Columns after the last are not written, so any value will do for them.
   let left_quad = min(left * BLOCK_QUADS + quad, p.quads - 1u);
   let right_quad = min(right * BLOCK_QUADS + quad, p.quads - 1u);
   for (var at = run.x; at < run.x + run.y; at++) {

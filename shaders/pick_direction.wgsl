@@ -1,7 +1,7 @@
-// The direction of a pick: its row, made orthogonal to the directions before it and normalised; and its gain, −∞.
+// The direction of a pick: its row, made orthogonal to the earlier directions and normalised. Its gain becomes −∞.
 //
-// directions: 4·quads values each, of which `count` are known and the next is written; picks: see choose_pick; gains:
-// one per position. One workgroup, for the chunk whose tiles begin with number `first`.
+// directions: 4·quads values each, with `count` known directions; the next one is written; picks: see choose_pick;
+// gains: one per position. One workgroup, for the chunk whose first tile is number `first`.
 
 struct Parameters {
   start: u32, tiles: u32, quads: u32, reading: u32,
@@ -47,7 +47,7 @@ fn main(
     if p.pick > 0u {
       operations = picks[2u * p.pick - 1u].x;
     }
-    // The direction's error is that of the row, enlarged by what is left of it.
+    // The direction's error is the error of the row, magnified by normalising the residual.
     picks[2u * p.pick + 1u] = real4(operations + enlarged, ZERO, ZERO, ZERO);
   }
 }

@@ -1,6 +1,6 @@
 // B ← B − (B q) qᵀ and the new ‖b_i‖², for every row of a chunk.
 //
-// rows: quads·rows values, four by four; direction: quads·4; norms: one per row. One workgroup per 256 rows.
+// rows: quads·rows values, in groups of four; direction: quads·4; norms: one per row. One workgroup per 256 rows.
 
 struct Parameters { start: u32, rows: u32, quads: u32 }
 

@@ -1,8 +1,9 @@
-// R with R Rᵀ = W for a positive semidefinite W, by Cholesky steps on the largest pivot left, and the sum of the tallies.
+// R with R Rᵀ = W for a positive semidefinite W, by Cholesky steps on the largest remaining pivot, and the sum of the
+// tallies.
 //
-// draw: its second number is a pivot that counts as rounding; form: W; tallies: one per run of nodes; root: n columns of
-// R, zeros once what is left is rounding, then the diagonal that is left; found: the first number receives the sum. One
-// workgroup, two barriers a step. Steps first … last − 1, as drivers end long dispatches.
+// draw: its second number is the largest pivot that counts as rounding; form: W; tallies: one per run of nodes; root:
+// n columns of R, zeros once only rounding is left, then the remaining diagonal; found: the first number receives the
+// sum. One workgroup, two barriers per step. Runs steps first … last − 1, because drivers end long dispatches.
 
 struct Parameters { start: u32, n: u32, runs: u32, first: u32, last: u32 }
 
@@ -18,7 +19,7 @@ struct Pivot { size: real, row: u32 }
 var<workgroup> sh_pivots: array<Pivot, 256>;
 var<workgroup> sh_largest: array<Pivot, 16>;
 
-// Infinite values and NaN count as HIGHEST, which the host refuses.
+// Treats infinite values and NaN as HIGHEST, which the host refuses.
 fn counted(x: real) -> real {
   if is_broken(x) {
     return HIGHEST;
@@ -33,7 +34,7 @@ fn larger(one: Pivot, other: Pivot) -> Pivot {
   return one;
 }
 
-// The largest of the diagonal, to all threads.
+// Returns the largest value of the diagonal, to all threads.
 fn pivot(n: u32, thread: u32) -> Pivot {
   var own = Pivot(LOWEST, thread);
   for (var i = thread; i < n; i += 256u) {
@@ -57,7 +58,7 @@ fn pivot(n: u32, thread: u32) -> Pivot {
   return largest;
 }
 
-// The sum of the tallies, and the diagonal of W.
+// Computes the sum of the tallies, and the diagonal of W.
 fn begin(n: u32, thread: u32) {
   var tally = ZERO;
   for (var run = thread; run < parameters.runs; run += 256u) {
@@ -77,7 +78,7 @@ fn begin(n: u32, thread: u32) {
   }
 }
 
-// Makes a step of Cholesky's decomposition.
+// Performs a step of the Cholesky decomposition.
 fn advance(n: u32, thread: u32, step: u32, largest: Pivot) {
   let scale = ONE / sqrt(largest.size);
   for (var i = thread; i < n; i += 256u) {
@@ -102,9 +103,9 @@ fn main(@builtin(local_invocation_index) thread: u32) {
   if p.first == 0u {
     begin(n, thread);
   }
-  // What is no number ends the steps, and makes weights so.
+  // A value that is infinite or NaN ends the steps, and makes the weights so too.
   var rest = ZERO;
-  // The steps after the end do nothing: all threads meet the same barriers.
+  // The steps after the end do nothing, so that all threads reach the same barriers.
   var end = p.last;
   for (var step = p.first; step < p.last; step++) {
     let largest = pivot(n, thread);

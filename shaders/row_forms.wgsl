@@ -1,8 +1,8 @@
 // ‖F_lᵀ a_i‖² for every row.
 //
 // factor: 4·quads rows of column_quads·4 values, for every group from `first_group` on; forms: one per position. Four
-// workgroups per tile, of 64 rows each, which go through columns first_quad·4 … last_quad·4 − 1, 64 at a time, and add
-// to the sums of the columns before.
+// workgroups per tile, of 64 rows each. They process columns first_quad·4 … last_quad·4 − 1, 64 at a time, and add to
+// the sums of earlier columns.
 
 struct Parameters {
   start: u32, tiles: u32, quads: u32, reading: u32,
@@ -23,7 +23,7 @@ fn main(
   let number = workgroup_of(group, groups);
   let tile = tile_at(number / BLOCKS);
   let first = number % BLOCKS * BLOCK;
-  // Uniform over a workgroup, so that all threads reach the barriers or none.
+  // Uniform over a workgroup, so all threads reach the barriers or none does.
   if first >= tile.rows || tile.group < p.first_group || tile.group >= p.last_group {
     return;
   }
@@ -33,7 +33,7 @@ fn main(
     let e = product(tile, first, own + quad, p.column_quads - quad, p.column_quads, thread);
     squares += real4(dot(e.r0, e.r0), dot(e.r1, e.r1), dot(e.r2, e.r2), dot(e.r3, e.r3));
   }
-  // 16 threads share a row; their sums are added in workgroup memory.
+  // Sixteen threads share each row; their sums are added in workgroup memory.
   workgroupBarrier();
   sh_rows[thread + thread / BLOCK_QUADS] = squares;
   workgroupBarrier();

@@ -1,10 +1,11 @@
-// Sequential draws, one per workgroup of 64 threads: item after item of parts in a fixed order, in proportion to what its row
-// has outside the span of the items before, then kept in proportion to the draw's weight.
+// Sequential draws, one per workgroup of 64 threads. A draw picks items of parts in a fixed order, in proportion to
+// the part of their rows outside the span of earlier picks, and is kept in proportion to its weight.
 //
-// trial_entries: shares of its own, and alias, of every position of a part and of its null entry, part after part; unit_rows:
-// rows of `pitch` values, at most 1 long; grams: Ĝ_l / tr Ĝ_l; picks: first position, entries, shares of an entry and number of
-// the part of every pick; scales: √β_j, then the factor of every trace, then the largest √β_j; found: draws kept or undecided,
-// each as its number within the dispatches, with the highest bit set if undecided, and k positions.
+// trial_entries: own shares and alias of every position of a part and of its null entry, part by part; unit_rows:
+// rows of `pitch` values, of length at most 1; grams: Ĝ_l / tr Ĝ_l; picks: first position, number of entries, shares
+// per entry and number of the part of every pick; scales: √β_j, then the factor of every trace, then the largest
+// √β_j; found: draws kept or undecided, each as its number within the dispatches, with the highest bit set if
+// undecided, and k positions.
 
 struct Parameters {
   start: u32, count: u32, first: u32, block_low: u32, block_high: u32, seed_low: u32, seed_high: u32,

@@ -1,15 +1,15 @@
-// Greedy sets of many requests, a workgroup each: one pick after another has the largest gain of the parts that are open, if
-// nothing else can for all that rounding may do.
+// Greedy sets of many requests, one workgroup per request. Every pick has the largest gain of the open parts, unless
+// rounding could make another gain larger.
 //
-// A request is a tile, whose rows are its candidates, and whose group is 1 where equal rows and factors make equal gains, 0
-// where they may have been rounded to be equal; a factor of 0 bars a candidate. parts: the part of every candidate; quota: the
-// least and the most items of every part; gains: what is left of the squared length of every candidate, −∞ once it is
-// picked, and that length; directions: 4·quads values each, `size` for every request; picks: the picks' places among the
-// candidates, `size` for every request, of which the first is NONE if a choice is in doubt.
+// A request is a tile, and its candidates are the rows of the tile. The group of the tile is 1 if equal rows and
+// factors mean equal gains, and 0 if rounding may have made them equal; a factor of 0 bars a candidate. parts: the
+// part of every candidate; quota: minimum and maximum number of items of every part; gains: the squared residual of
+// every candidate, −∞ once it is picked, and its squared length; directions: 4·quads values each, `size` per request;
+// picks: positions of the picks among the candidates, `size` per request. The first is NONE if a choice is in doubt.
 
 struct Parameters {
   start: u32, tiles: u32, quads: u32, reading: u32,
-  // k, the sum of the least items, and the relative rounding of an operation.
+  // k, the sum of the minimum numbers, and the relative rounding error of an operation.
   size: u32, lacking: u32, unit: u32,
 }
 
@@ -29,7 +29,8 @@ var<workgroup> sh_counts: array<u32, 256>;
 var<workgroup> sh_rivals: atomic<u32>;
 var<workgroup> sh_known: u32;
 
-// The squared lengths of all candidates, or without a direction what they are.
+// Subtracts the squared components along a direction from all gains, or sets the gains to squared lengths if it is
+// NONE.
 fn pass_over(thread: u32, tile: Tile, direction: u32) {
   let lane = thread % LANES;
   for (var first = 0u; first < tile.rows; first += TILE) {
@@ -65,7 +66,7 @@ fn pass_over(thread: u32, tile: Tile, direction: u32) {
   storageBarrier();
 }
 
-// Whether a part may have another item: if it lacks one, or where picks are to spare and it has not the most.
+// Whether a part may have another item: it lacks one, or picks are to spare and it has fewer than its maximum.
 fn is_open(part: u32, is_spare: bool) -> bool {
   let count = sh_counts[part];
   return count < quota[part].x || (is_spare && count < quota[part].y);
@@ -83,7 +84,8 @@ fn differ(tile: Tile, one: u32, other: u32) -> bool {
   return false;
 }
 
-// The candidate with the largest gain, of equals the lowest item, in `sh_best`. Whether it is known to be.
+// Finds the candidate with the largest gain, the lowest item of equals, in `sh_best`. Returns whether this is
+// certain.
 fn choose(thread: u32, tile: Tile, is_spare: bool, rounding: real) -> bool {
   var own = Leading(LOWEST, LOWEST, NONE, 0u);
   for (var at = thread; at < tile.rows; at += TILE) {
@@ -102,7 +104,7 @@ fn choose(thread: u32, tile: Tile, is_spare: bool, rounding: real) -> bool {
   let floor = best.value - rounding * gains[tile.start + best.slot].y;
   for (var at = thread; at < tile.rows; at += TILE) {
     let gain = gains[tile.start + at];
-    // Of copies the lowest is best.
+    // Of copies, the lowest is the best.
     if at != best.slot && gain.x > LOWEST && gain.x + rounding * gain.y >= floor
       && is_open(parts[tile.start + at], is_spare) && (tile.group == 0u || differ(tile, at, best.slot)) {
       atomicStore(&sh_rivals, 1u);
@@ -154,7 +156,7 @@ fn main(
     for (var quad = thread; quad < p.quads; quad += 256u) {
       directions[direction + quad] = factor * stored_quad(start + quad);
     }
-    // The direction's error is that of the row, enlarged by what is left of it.
+    // The direction's error is the error of the row, magnified by normalising the residual.
     operations += orthonormalise(thread, base, picked);
     if thread == 0u {
       sh_counts[part] += 1u;

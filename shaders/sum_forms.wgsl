@@ -1,7 +1,7 @@
-// Adds up the sums of all runs of nodes.
+// Adds the sums of all runs of nodes.
 //
-// partials: the sums of a run, `pitch` values each; form: receives their sum, or adds it to that of earlier runs. One
-// thread per value.
+// partials: the sums of every run, `pitch` values each; form: receives their sum, which is added to the sum of
+// earlier runs if `earlier` is set. One thread per value.
 
 struct Parameters { start: u32, runs: u32, pitch: u32, earlier: u32 }
 

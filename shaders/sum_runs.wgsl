@@ -1,8 +1,8 @@
-// Sums of matrices over the runs of every group, and what their rounding loses.
+// Sums of matrices over the runs of every group, and their rounding losses.
 //
 // partials: a matrix of `quads` times four values for every run from `first` to `last`; spans: first and last run of
-// every group, and 1 if its sum starts at zero with them; sums: as many sums for every group, then their losses. In f64 the
-// losses are of no use.
+// every group, and 1 if its sum starts at zero with them; sums: the sum of every group, followed by its losses. In
+// f64 the losses have no use.
 
 struct Parameters { start: u32, quads: u32, first: u32, last: u32, blocks: u32, zero: u32 }
 
@@ -37,7 +37,7 @@ fn main(
   for (var run = first; run < last; run++) {
     let x = partials[(run - p.first) * p.quads + at];
     let next = kept(sum + x, p.zero);
-    // Two numbers are the sum and its error (Knuth).
+    // The sum of two numbers and its rounding error (Knuth).
     let added = kept(next - sum, p.zero);
     let before = kept(next - added, p.zero);
     lost += (sum - before) + (x - added);

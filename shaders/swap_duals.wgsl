@@ -1,9 +1,9 @@
-// What a swap makes of the dual basis and the chosen rows, and the factors with which the table is updated.
+// Updates the dual basis and the chosen rows by a swap, and computes the factors that update the table.
 //
-//   w_l ← w_l − α_l w_i − γ_l w',   α_l = M_il / M_ii,   γ_l = w_l·b_j − α_l w_i·b_j,   a = 1 / M_ii,   b = ρ / M_ii
+// w_l ← w_l − α_l w_i − γ_l w',   α_l = M_il / M_ii,   γ_l = w_l·b_j − α_l w_i·b_j,   a = 1 / M_ii,   b = ρ / M_ii
 //
-// swaps: see choose_swap; places: see swap_row, then for every column where its factors are in `swap`, or NOWHERE; scales:
-// what the factors of every column are multiplied by; swap: see swap_gains, value by value; vectors: see shared/swap_state.
+// swaps: see choose_swap; places: see swap_row, then for every column the place of its factors in `swap`, or NOWHERE;
+// scales: the scale of every column's factors; swap: see swap_gains, value by value; vectors: see shared/swap_state.
 // One workgroup.
 
 struct Parameters { start: u32, step: u32, quads: u32, columns: u32, groups: u32, most: u32 }
@@ -16,10 +16,10 @@ struct Parameters { start: u32, step: u32, quads: u32, columns: u32, groups: u32
 @group(0) @binding(5) var<storage, read_write> vectors: array<real>;
 
 const NOWHERE: u32 = 0xffffffffu;
-// The largest amplification of rounding errors, beyond which no swap is clear.
+// The largest amplification of rounding errors; no swap is clear beyond it.
 const MOST: real = 1.0e18;
 
-// Replaces W and M_il by those after the swap, and writes what the table needs of every column.
+// Updates W and M_il by the swap, and writes the numbers of every column that the table needs.
 fn update(thread: u32, at: u32, weight: real, along: real) {
   let columns = parameters.columns;
   for (var first = 0u; first < columns; first += OUTPUTS) {
@@ -56,7 +56,7 @@ fn update(thread: u32, at: u32, weight: real, along: real) {
   memory_barrier();
 }
 
-// Where the numbers of a group for all its slots begin.
+// Returns the start of the numbers that a group has for all its slots.
 fn of_group(group: u32) -> u32 {
   let p = parameters;
   return 4u * (2u * p.quads + group * (p.most + 1u) + p.most);
@@ -66,7 +66,7 @@ fn of_group(group: u32) -> u32 {
 fn finish(thread: u32, gain: real, loss: real) {
   for (var l = thread; l < parameters.groups; l += 256u) {
     let at = of_group(l);
-    // What weights were before has left its rounding in the table.
+    // Earlier, larger weights have left their rounding errors in the table.
     var largest = swap[at + 3u];
     for (var column = places[l]; column < places[l + 1u]; column++) {
       let weight = vectors[numbers(PRODUCTS) + column];
@@ -82,7 +82,8 @@ fn finish(thread: u32, gain: real, loss: real) {
   }
 }
 
-// How much larger the square of a rounding error is in dual vectors, relative to their lengths: Σ ‖w_l‖² ‖b_l‖².
+// Returns the factor by which squared rounding errors are larger in dual vectors, relative to their lengths: Σ ‖w_l‖²
+// ‖b_l‖².
 fn amplification(thread: u32) -> real {
   var own = ZERO;
   for (var l = thread; l < parameters.columns; l += 256u) {

@@ -1,11 +1,11 @@
-// C ← C − α cᵀ − γ gᵀ and d ← d + a c∘c − b g∘g with c = A w, g = A w', for the rows of some tiles; and per tile the
-// largest M_ii d_j + f_i C_ij².
+// C ← C − α cᵀ − γ gᵀ and d ← d + a c∘c − b g∘g with c = A w, g = A w', for the rows of some tiles, and the largest
+// M_ii d_j + f_i C_ij² of every tile.
 //
-// places: where the coefficients of every tile begin, then the number of slots of every group; swap: w, then w', 4·quads
-// values each, then for every group α, γ, M_ii, f_i of `most` slots and a, b, whether the table stays as it is, and a
-// number of choose_swap; coefficients: 256 per slot and tile; residuals: one per position; tops: largest and second largest
-// ratio of every tile, from `top` on, and row and slot of the largest. Without `update` the table is only searched. One
-// workgroup per tile.
+// places: the start of every tile's coefficients, then the number of slots of every group; swap: w, then w', 4·quads
+// values each, then for every group α, γ, M_ii, f_i of `most` slots, followed by a, b, whether the table stays as it
+// is, and a number of choose_swap; coefficients: 256 per slot and tile; residuals: one per position; tops: largest
+// and second largest ratio of every tile, from `top` on, and row and slot of the largest. Without `update` the table
+// is only searched. One workgroup per tile.
 
 struct Parameters {
   start: u32, tiles: u32, quads: u32, reading: u32,
@@ -19,7 +19,8 @@ struct Parameters {
 @group(0) @binding(7) var<storage, read_write> residuals: array<real>;
 @group(0) @binding(8) var<storage, read_write> tops: array<real4>;
 
-// Four threads per row, plus one for padding, so that threads that add up read from different banks.
+// Number of threads per row, and the same plus one for padding, so that threads adding sums read from different
+// banks.
 const LANES: u32 = 4u;
 const PITCH: u32 = 5u;
 

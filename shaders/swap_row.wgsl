@@ -1,8 +1,9 @@
-// The row of the item that enters, and the residuals of both items of a swap: 0 of the one that leaves, −∞ of the other.
+// The row of the entering item, and the residuals of both items of a swap: 0 for the leaving item, −∞ for the
+// entering one.
 //
-// swaps: see choose_swap; places: the first column of every group and the number of all columns, then tile and row of the
-// item of every column; residuals: one per position; vectors: receives the row from `to` on. One workgroup, for the chunk
-// whose tiles begin with number `first`.
+// swaps: see choose_swap; places: the first column of every group and the number of all columns, then tile and row of
+// every column's item; residuals: one per position; vectors: receives the row from `to` on. One workgroup, for the
+// chunk whose first tile is number `first`.
 
 struct Parameters {
   start: u32, tiles: u32, quads: u32, reading: u32,

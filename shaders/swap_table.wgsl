@@ -1,7 +1,7 @@
 // C = W_lᵀ Aᵀ for the rows of some tiles: 256 coefficients per slot and tile.
 //
-// factor (W_l): 4·quads rows of column_quads·4 values for every group; places: where the coefficients of every tile
-// begin, then the number of slots of every group. Four workgroups per tile and 64 slots, of 64 rows each.
+// factor (W_l): 4·quads rows of column_quads·4 values for every group; places: the start of every tile's
+// coefficients, then the number of slots of every group. Four workgroups per tile and 64 slots, of 64 rows each.
 
 struct Parameters {
   start: u32, tiles: u32, quads: u32, reading: u32,

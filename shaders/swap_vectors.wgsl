@@ -1,4 +1,4 @@
-// What a swap is made with: w_i of the item that leaves, w' of the one that enters, M_il and w_l·b_j.
+// The vectors of a swap: w_i of the leaving item, w' of the entering item, M_il and w_l·b_j.
 //
 //   r = b_j − π_S(b_j),   ρ = M_ii ‖r‖² + (w_i·b_j)²,   w' = (M_ii r + (w_i·b_j) w_i) / ρ
 //
@@ -35,7 +35,7 @@ fn project(thread: u32) {
   memory_barrier();
 }
 
-// r, w_l·b_j and M_il, where column `at` leaves.
+// Computes r, w_l·b_j and M_il, for the leaving column `at`.
 fn weigh(thread: u32, at: u32) {
   let columns = parameters.columns;
   for (var j = thread; j < pitch(); j += 256u) {
@@ -46,7 +46,7 @@ fn weigh(thread: u32, at: u32) {
     vectors[numbers(COEFFICIENTS) + l] = ZERO;
   }
   memory_barrier();
-  // Twice, to remove what rounding leaves in the span.
+  // Projecting twice removes the components that rounding leaves in the span.
   project(thread);
   project(thread);
   for (var first = 0u; first < columns; first += OUTPUTS) {
@@ -59,7 +59,7 @@ fn weigh(thread: u32, at: u32) {
   memory_barrier();
 }
 
-// The sum of squares of 4·quads values.
+// Returns the sum of squares of 4·quads values.
 fn square(thread: u32, first: u32) -> real {
   var own = ZERO;
   for (var j = thread; j < pitch(); j += 256u) {

@@ -1,6 +1,6 @@
 // The sum of the weights of every tile of 256 rows of a chunk.
 //
-// weights: one per row; sums: one per tile, those of the chunk from first_tile on. One workgroup per tile.
+// weights: one per row; sums: one per tile, for the chunk's tiles from first_tile on. One workgroup per tile.
 
 struct Parameters { start: u32, rows: u32, first_tile: u32 }
 

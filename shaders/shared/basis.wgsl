@@ -1,11 +1,11 @@
-// An orthonormal basis in workgroup memory, of as many directions as items are picked.
+// An orthonormal basis in workgroup memory, with one direction per picked item.
 
 const THREADS: u32 = 64u;
-// The most directions, and the most values of all of them.
+// Maximum number of directions, and maximum number of values in all of them.
 const MOST: u32 = 48u;
 const SPACE: u32 = 2944u;
 
-// Entry j of direction s is at s (pitch + 1) + j: no two threads read from the same bank.
+// Entry j of direction s is at s (pitch + 1) + j, so that threads read from different banks.
 var<workgroup> sh_directions: array<real, SPACE>;
 var<workgroup> sh_along: array<real, MOST>;
 var<workgroup> sh_partial: array<real, THREADS>;
@@ -14,7 +14,7 @@ fn stride() -> u32 {
   return parameters.pitch + 1u;
 }
 
-// The sum of a value of every thread.
+// Returns the sum of `value` over all threads.
 fn total(value: real, thread: u32) -> real {
   sh_partial[thread] = value;
   workgroupBarrier();
@@ -34,7 +34,7 @@ fn total(value: real, thread: u32) -> real {
   return sum;
 }
 
-// Takes the components along all earlier directions from one.
+// Subtracts the components along all earlier directions from a direction.
 fn take_off(t: u32, thread: u32) {
   let own = t * stride();
   if thread < t {
@@ -59,8 +59,8 @@ fn take_off(t: u32, thread: u32) {
   workgroupBarrier();
 }
 
-// Makes a direction orthogonal to the earlier ones, and of length one; returns the square of what its length was then. Twice is
-// enough (Kahan and Parlett).
+// Makes a direction orthogonal to the earlier ones, then normalises it. Returns its squared length before
+// normalisation. Orthogonalising twice is enough (Kahan and Parlett).
 fn orthonormalise(t: u32, thread: u32) -> real {
   workgroupBarrier();
   if t > 0u {

@@ -1,13 +1,13 @@
-// A choice in proportion to weights, which are added up by tiles of 256.
+// A choice in proportion to weights, which are summed in tiles of 256.
 const TILE: u32 = 256u;
 const NONE: u32 = 0xffffffffu;
 
 var<workgroup> sh_weights: array<real, 256>;
 
-// Which of the weights, and what was left to pass at its start.
+// The position of the chosen weight, and the part of the sum that was left at its start.
 struct Passed { at: u32, left: real }
 
-// The weight in which the sum so far passes a number; the last positive one if rounding leaves none.
+// Returns the weight at which the running sum passes a number, or the last positive weight if rounding leaves none.
 fn passed(sum: real) -> Passed {
   var chosen = Passed(NONE, sum);
   var left = sum;

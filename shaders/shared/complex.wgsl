@@ -3,7 +3,7 @@ fn times(x: complex, y: complex) -> complex {
   return complex(x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);
 }
 
-// A mantissa times a power of two; zero where that is zero in either precision.
+// Returns a mantissa times a power of two; zero below the range of both precisions.
 fn scaled(mantissa: complex, exponent: i32) -> complex {
   var x = mantissa;
   if exponent < -2048 {

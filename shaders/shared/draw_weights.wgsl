@@ -1,19 +1,20 @@
 // The weight of a sequential draw: det(QᵀBQ) Π tr(P Ĝ_l), in units of the cap.
 
-// Where the counters of the low words of coins begin.
+// First counter of the low words of coins.
 const LOW: u32 = 0x40000000u;
 // Squares and weights below this, or above its inverse, are left to the host.
 const LEAST: f32 = 1.0e-30f;
-// Traces below this, for every value of a row, are left to the host: below 2⁻⁴⁸ it takes them for rounding.
+// Traces below this times the values per row are left to the host, which treats traces below 2⁻⁴⁸ as rounding errors.
 const ROUNDED: f32 = 7.2e-15f;
 
-// tr(P Ĝ_l) of every pick, in its units.
+// tr(P Ĝ_l) of every pick, in units of its factor.
 var<workgroup> sh_traces: array<real, MOST>;
-// What the weight may be off by, relative to it.
+// Bound on the relative error of the weight.
 var<workgroup> sh_relative: real;
 var<workgroup> sh_ratio: real;
 
-// tr(Qᵀ Ĝ_l Q) of the directions so far, in tiles of QQᵀ: (i, i + o) for o up to half the tiles of a row stand for all.
+// Returns tr(Qᵀ Ĝ_l Q) of the directions so far. It is summed over tiles of QQᵀ: tiles (i, i + o), with o up to half
+// the tiles in a row, stand for all.
 fn inside(t: u32, gram: u32, thread: u32) -> real {
   let tiles = parameters.pitch / 4u;
   let across = tiles / 2u + 1u;
@@ -46,7 +47,7 @@ fn inside(t: u32, gram: u32, thread: u32) -> real {
   return total(sum, thread);
 }
 
-// Finds tr(P Ĝ_l) for the next pick.
+// Computes tr(P Ĝ_l) for the next pick.
 fn weigh(t: u32, thread: u32) {
   var trace = ONE;
   if t > 0u {
@@ -70,8 +71,9 @@ fn weigh(t: u32, thread: u32) {
   workgroupBarrier();
 }
 
-// Whether the draw is kept: det(QᵀBQ) Π tr(P Ĝ_l) against the cap, and one coin. B ≥ 1, so a column of B^½ Q is at least at a
-// distance of one from the others, and what it is off by changes ln det by twice as much at most.
+// Decides whether the draw is kept, by comparing det(QᵀBQ) Π tr(P Ĝ_l) with the cap and one coin. Since B ≥ 1, a
+// column of B^½ Q is at least at a distance of one from the span of the others, so its error changes ln det by at
+// most twice as much.
 fn keep(draw: u32, thread: u32) {
   let p = parameters;
   for (var j = thread; j < p.pitch; j += THREADS) {

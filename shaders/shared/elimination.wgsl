@@ -1,5 +1,6 @@
-// Complex matrices, row after row, and their determinants and inverses by a workgroup each. `stored_matrix` or
-// `shared_matrix` says where entries lie, and how many threads there are.
+// Determinants and inverses of complex matrices, one workgroup per matrix. Entries are stored row by row.
+// `stored_matrix` or `shared_matrix` defines where entries are stored, and the number of threads.
+
 // Pivots below this are left to the host.
 const SINGULAR: real = 1.0e-18;
 const SINGULAR_EXPONENT: i32 = -2147483647;
@@ -10,7 +11,7 @@ const LARGE: real = 4294967296.0;
 const SMALL: real = 2.3283064365386963e-10;
 const SHIFT: i32 = 32;
 
-// Threads that look for a pivot.
+// Number of threads that search for a pivot.
 const SEARCHERS: u32 = 8u;
 
 var<workgroup> sh_size: array<real, 16>;
@@ -18,7 +19,7 @@ var<workgroup> sh_row: array<u32, 16>;
 
 struct Determinant { mantissa: complex, exponent: i32 }
 
-// Divided by the larger part first: squares could underflow.
+// Divides by the larger part first, because squares could underflow.
 fn reciprocal(x: complex) -> complex {
   if abs(x.x) >= abs(x.y) {
     let r = x.y / x.x;
@@ -53,9 +54,9 @@ fn multiplied(determinant: Determinant, factor: complex) -> Determinant {
 
 struct Pivot { size: real, row: u32 }
 
-// The row at or below `step` with the largest entry in column `step`, the first of equals.
+// Returns the row at or below `step` with the largest entry in column `step`, the first of equals.
 fn pivot_of(base: u32, n: u32, step: u32, thread: u32) -> Pivot {
-  // Steps take turns with two sets of places, so that no thread writes where another may still read.
+  // Steps alternate between two sets of places, so that no thread writes where another may still be reading.
   let places = step % 2u * SEARCHERS;
   if thread < SEARCHERS {
     var own = Pivot(-ONE, step);
@@ -80,8 +81,8 @@ fn pivot_of(base: u32, n: u32, step: u32, thread: u32) -> Pivot {
   return pivot;
 }
 
-// Subtracts multiples of the pivot's row from the others, sixteen columns by four rows at a time: all columns but the
-// pivot's, or those after it and the rows from `step` on.
+// Subtracts multiples of the pivot's row from the other rows, sixteen columns by four rows at a time. If `whole`,
+// this covers all columns except the pivot's, otherwise only the columns after it and the rows from `step` on.
 fn subtract(base: u32, n: u32, whole: bool, step: u32, row: u32, inverse: complex, thread: u32) {
   let first_row = select(step, 0u, whole);
   let first_column = select(step + 1u, 0u, whole);
@@ -99,8 +100,8 @@ fn subtract(base: u32, n: u32, whole: bool, step: u32, row: u32, inverse: comple
   }
 }
 
-// Moves row `step` to where the pivot's was. For an inverse, the pivot's row moves to `step` and is scaled, as is its
-// column.
+// Moves row `step` to the former place of the pivot's row. For an inverse, the pivot's row also moves to `step` and
+// is scaled, as is its column.
 fn exchange(base: u32, n: u32, whole: bool, step: u32, row: u32, inverse: complex, thread: u32) {
   let own = base + step * n;
   let other = base + row * n;
@@ -131,9 +132,9 @@ fn exchange(base: u32, n: u32, whole: bool, step: u32, row: u32, inverse: comple
   }
 }
 
-// Some steps of Gaussian elimination of a matrix, below the diagonal only, or (`whole`) to its inverse up to the order
-// of columns, which is in `pivots`. Returns the determinant of the steps so far to all threads of the workgroup, which
-// must call it together, after a `matrix_barrier`.
+// Performs some steps of Gaussian elimination on a matrix, below the diagonal only or (`whole`) towards its inverse
+// up to the order of columns, which is in `pivots`. Returns the determinant of the steps so far to all threads of the
+// workgroup. They must call this together, after a `matrix_barrier`.
 fn eliminate(
   base: u32, n: u32, whole: bool, pivots_base: u32, steps: vec2<u32>, so_far: Determinant, thread: u32,
 ) -> Determinant {
@@ -141,7 +142,7 @@ fn eliminate(
   for (var step = steps.x; step < steps.y; step++) {
     let found = pivot_of(base, n, step, thread);
     var inverse = complex(ZERO, ZERO);
-    // The steps after the end do nothing: all threads meet the same barriers.
+    // The steps after the end do nothing, so that all threads reach the same barriers.
     if determinant.exponent > BROKEN_EXPONENT {
       if found.size <= SINGULAR {
         determinant = Determinant(complex(ZERO, ZERO), SINGULAR_EXPONENT);
@@ -170,7 +171,7 @@ fn eliminate(
   return determinant;
 }
 
-// Entry (i, j) of Σ_l f_l N_l at a node, with f_l = e^{iθ_l} − 1.
+// Returns entry (i, j) of Σ_l f_l N_l at a node, with f_l = e^{iθ_l} − 1.
 fn share_sum(at: u32, n: u32, parts: u32, node: u32) -> complex {
   var sum = complex(ZERO, ZERO);
   for (var l = 0u; l < parts; l++) {

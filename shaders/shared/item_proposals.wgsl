@@ -1,13 +1,16 @@
-// Proposals of independent items, one per workgroup of 64 threads: kept with probability det(M Mᵀ), M the rows of the picks.
+// Proposals of independent items, one per workgroup of 64 threads. A proposal is kept with probability det(M Mᵀ),
+// where M has the rows of the picks.
 //
-// With D = diag(M Mᵀ), det(M Mᵀ) = det D · det C, and C = D^-½ M Mᵀ D^-½ is eliminated item by item between bounds. If every
-// product in C is off by ε, the pivot of an item with the coefficients x on the items before is off by at most 2ε(1 + ‖x‖₁)², as
-// long as k ε tr C⁻¹ of those is at most 1/4. No pivot is above 1, so a proposal ends as soon as the pivots so far reject it.
+// With D = diag(M Mᵀ), det(M Mᵀ) = det D · det C, and C = D^-½ M Mᵀ D^-½ is eliminated item by item between bounds.
+// If every product in C has an error of at most ε, the pivot of an item with coefficients x on the earlier items has
+// an error of at most 2ε(1 + ‖x‖₁)², as long as k ε tr C⁻¹ of the earlier items is at most 1/4. No pivot exceeds 1,
+// so a proposal ends as soon as the pivots so far reject it.
 //
-// An item that was drawn twice, or not at all, has no pivot: the host rejects what is not rejected here.
+// An item that was drawn twice, or not at all, has no pivot. The host rejects such proposals if they are not rejected
+// here.
 //
-// images: the rows of all picks, `size` of them a proposal; positions: those picked; found: proposals kept or
-// undecided, each as its number within the dispatches, with the highest bit set if undecided, and k positions.
+// images: the rows of all picks, `size` per proposal; positions: the picked positions; found: proposals that are kept
+// or undecided, each as its number within the dispatches, with the highest bit set if undecided, and k positions.
 
 struct Parameters {
   start: u32, count: u32, first: u32, block_low: u32, block_high: u32, seed_low: u32, seed_high: u32,
@@ -21,37 +24,38 @@ struct Found { count: atomic<u32>, records: array<u32> }
 @group(0) @binding(3) var<storage, read_write> found: Found;
 
 const THREADS: u32 = 64u;
-// Threads of a row of C.
+// Number of threads per row of C.
 const LANES: u32 = 4u;
 const REJECTED: u32 = 0u;
 const ACCEPTED: u32 = 1u;
 const UNDECIDED: u32 = 2u;
 const GOES_ON: u32 = 3u;
-// Values of rows that are multiplied at a time, in groups of four, and what a row takes: threads read from different banks.
+// Number of values of a row multiplied at a time, in groups of four, and the pitch of a row, which lets threads read
+// from different banks.
 const WIDTH: u32 = 8u;
 const PITCH: u32 = 9u;
 // Squared lengths below this, or above its inverse, are left to the host.
 const LEAST: f32 = 1.0e-30f;
 
 var<workgroup> sh_rows: array<real4, MOST * PITCH>;
-// Products, then C; in a column after those eliminated, the rows of these hold its coefficients.
+// Products, then C. In a column after the eliminated ones, the rows of the eliminated items hold its coefficients.
 var<workgroup> sh_gram: array<real, MOST * MOST>;
 var<workgroup> sh_roots: array<real, MOST>;
 var<workgroup> sh_picks: array<u32, MOST>;
 var<workgroup> sh_state: u32;
-// Bounds of the probability to keep the proposal, the number it is compared with, and a bound of tr C⁻¹.
+// Bounds on the probability to keep the proposal, the number compared with it, and a bound on tr C⁻¹.
 var<workgroup> sh_above: real;
 var<workgroup> sh_below: real;
 var<workgroup> sh_threshold: real;
 var<workgroup> sh_trace: real;
 
-// What a product of unit rows, and its elimination, are off by: errors of its terms are independent.
+// Returns the error bound of a product of unit rows and of its elimination, whose rounding errors are independent.
 fn rounding() -> real {
   let p = parameters;
   return (4.0 * sqrt(real(4u * p.quads)) + 2.0 * real(p.size) + 8.0) * real(p.unit);
 }
 
-// The products of all rows. Pairs (i, i + o) for o up to half the rows stand for all.
+// Computes the products of all rows. Pairs (i, i + o), with o up to half the rows, stand for all.
 fn multiply(number: u32, thread: u32) {
   let p = parameters;
   let across = p.size / 2u + 1u;
@@ -84,7 +88,7 @@ fn multiply(number: u32, thread: u32) {
   for (var i = thread / LANES; i < p.size; i += THREADS / LANES) {
     for (var off = thread % LANES; off < across; off += LANES) {
       let j = select(i + off, i + off - p.size, i + off >= p.size);
-      // Those that are halfway round are there both ways.
+      // Pairs that are halfway round are computed in both orders.
       if off > 0u && 2u * off != p.size {
         sh_gram[j * MOST + i] = sh_gram[i * MOST + j];
       }
@@ -93,7 +97,7 @@ fn multiply(number: u32, thread: u32) {
   workgroupBarrier();
 }
 
-// Makes C of the products, and bounds of det D.
+// Computes C from the products, and bounds on det D.
 fn normalise(thread: u32) {
   let size = parameters.size;
   if thread < size {
@@ -124,7 +128,7 @@ fn normalise(thread: u32) {
   workgroupBarrier();
 }
 
-// What the pivot of an item tells; called by one thread.
+// Updates bounds and state by the pivot of an item; called by one thread.
 fn judge(t: u32) {
   var sum = ONE;
   for (var s = 0u; s < t; s++) {
@@ -146,7 +150,7 @@ fn judge(t: u32) {
   }
 }
 
-// Eliminates an item from the columns of those after it. Of its own column, which stays, C has the rest of its row, too.
+// Eliminates an item from the columns after it. Its own column stays, and supplies the remaining entries of its row.
 fn sweep(t: u32, thread: u32) {
   let size = parameters.size;
   let pivot = sh_gram[t * MOST + t];

@@ -1,6 +1,6 @@
 // The largest of 256 values, the first of equals, and the second largest.
 
-// Infinite values and NaN count as HIGHEST, which the host refuses.
+// Treats infinite values and NaN as HIGHEST, which the host refuses.
 fn counted(x: real) -> real {
   if is_broken(x) {
     return HIGHEST;
@@ -20,7 +20,7 @@ fn leading_of(one: Leading, other: Leading) -> Leading {
   return Leading(one.value, max(one.second, other.value), one.position, one.slot);
 }
 
-// The leading values of all threads of a workgroup, in thread 0.
+// Returns the leading values of all threads of a workgroup, in thread 0.
 fn lead(thread: u32, own: Leading) -> Leading {
   sh_leading[thread] = own;
   var leading = own;

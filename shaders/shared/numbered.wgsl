@@ -1,6 +1,6 @@
-// Random words by the number of a proposal. Needs a block and a seed among the parameters.
+// Random words by the number of a proposal. Requires a block and a seed among the parameters.
 
-// Where the counters of trials begin.
+// First counter of the trials.
 const TRIALS: u32 = 0x80000000u;
 
 fn key() -> vec2<u32> {

@@ -1,10 +1,10 @@
-// Directions, 4·quads values each: one after another is made orthogonal to those before it and normalised. Needs `rows` and
-// an array `directions`.
+// Directions of 4·quads values each. Each one is made orthogonal to those before it, then normalised. Requires `rows`
+// and an array `directions`.
 
-// Sums of threads, then coordinates.
+// Partial sums of threads, then coordinates.
 var<workgroup> sh_along: array<real, 256>;
 
-// The sum over all threads, in all threads.
+// Returns the sum over all threads, in all threads.
 fn total(thread: u32, own: real) -> real {
   workgroupBarrier();
   sh_along[thread] = own;
@@ -53,15 +53,15 @@ fn remove(thread: u32, own: u32, base: u32, count: u32) {
   workgroupBarrier();
 }
 
-// Makes a direction of the row that was written after `count` of them, which begin at `base`. Returns the squared length of
-// the row in units of what is left of it.
+// Turns the row that was written after `count` directions into a direction; directions begin at `base`. Returns the
+// squared length of the row divided by the squared length of its residual.
 fn orthonormalise(thread: u32, base: u32, count: u32) -> real {
   let quads = parameters.quads;
   let own = base + count * quads;
   storageBarrier();
   workgroupBarrier();
   let norm = square(thread, own);
-  // Twice is enough (Kahan and Parlett).
+  // Orthogonalising twice is enough (Kahan and Parlett).
   for (var time = 0u; time < 2u; time++) {
     for (var first = 0u; first < count; first += 256u) {
       remove(thread, own, base + first * quads, count - first);

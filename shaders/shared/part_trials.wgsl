@@ -1,8 +1,8 @@
-// Items of parts in proportion to their weights. Needs `trial_entries` and `picks`.
+// Draws of items from parts in proportion to their weights. Requires `trial_entries` and `picks`.
 
 const NOBODY: u32 = 0xffffffffu;
 
-// The position that a trial's words draw from the part of a pick; NOBODY for the null entry.
+// Returns the position that a trial's words draw from the part of a pick; NOBODY for the null entry.
 fn drawn_position(words: vec4<u32>, t: u32) -> u32 {
   let pick = picks[t];
   let drawn = drawn_entry(words.x, words.y, pick.y, pick.z);

@@ -1,6 +1,6 @@
 // Philox4x32-10, a counter-based generator: Salmon, Moraes, Dror and Shaw (2011).
 
-// The high and the low word of a product.
+// Returns the high and low words of a product.
 fn wide_product(x: u32, y: u32) -> vec2<u32> {
   let x_low = x & 0xffffu;
   let x_high = x >> 16u;
@@ -12,7 +12,7 @@ fn wide_product(x: u32, y: u32) -> vec2<u32> {
   return vec2<u32>(x_high * y_high + (one >> 16u) + (other >> 16u) + (middle >> 16u), x * y);
 }
 
-// Four random words, a function of a counter and a key.
+// Returns four random words, a function of a counter and a key.
 fn random_words(counter: vec4<u32>, key: vec2<u32>) -> vec4<u32> {
   var words = counter;
   var round_key = key;

@@ -1,10 +1,10 @@
 // A block of 64×64 entries of a product A F, by 256 threads of 4×4 entries each.
 const BLOCK: u32 = 64u;
 const BLOCK_QUADS: u32 = 16u;
-// Features multiplied between two barriers.
+// Number of features multiplied between two barriers.
 const STEP: u32 = 16u;
 const STEP_QUADS: u32 = 4u;
-// Four rows of a step and one more, so that threads that read different rows read from different banks.
+// Pitch of four rows of a step, with one value for padding, so that threads read different rows from different banks.
 const ROWS_PITCH: u32 = 17u;
 
 // Rows of A, then columns of F, of one step, four values at a time.
@@ -14,7 +14,7 @@ var<workgroup> sh_factor: array<real4, 256>;
 // Four rows of four columns.
 struct Entries { r0: real4, r1: real4, r2: real4, r3: real4 }
 
-// Adds the products of four features: those of four rows from `own` on, those of four columns from `column` on.
+// Adds the products of four features, for four rows from `own` on and four columns from `column` on.
 fn four_features(so_far: Entries, own: u32, column: u32) -> Entries {
   var entries = so_far;
   let a0 = sh_rows[own];
@@ -44,12 +44,12 @@ fn four_features(so_far: Entries, own: u32, column: u32) -> Entries {
   return entries;
 }
 
-// Blocks of a tile.
+// Number of blocks per tile.
 const BLOCKS: u32 = 4u;
 
-// Thread t has rows first + 4·(t / 16) … + 3 of a tile and columns 4·(t % 16) … + 3 of the factor that begins at
-// `factor_start`, of which there are `column_quads` groups of four in rows of `pitch`. All threads of a workgroup must
-// call it together.
+// Thread t computes rows first + 4·(t / 16) … + 3 of a tile and columns 4·(t % 16) … + 3 of a factor. The factor
+// begins at `factor_start` and has `column_quads` groups of four columns, in rows of `pitch` groups. All threads of a
+// workgroup must call this together.
 fn product(
   tile: Tile, first: u32, factor_start: u32, column_quads: u32, pitch: u32, thread: u32,
 ) -> Entries {

@@ -1,9 +1,10 @@
-// Proposals of a k-DPP under a quota, of MOST items and parts at most, one per workgroup of 64 threads: choose k eigenvectors, then pick items until there are k
-// or a part has too many.
+// Proposals of a k-DPP under a quota with at most MOST items and parts, one per workgroup of 64 threads. A proposal
+// chooses k eigenvectors, then picks items until there are k or a part has too many.
 //
-// trial_entries: shares of its own, and alias, of every position; unit_rows: r values per position; coins: ⌊2³² Pr(take j | c
-// wanted)⌋, c = 1 … k, for every eigenvector j; parts: first position and most items; found: what is accepted or undecided,
-// each as its number within the dispatches, with the highest bit set if undecided, and k positions.
+// trial_entries: own shares and alias of every position; unit_rows: r values per position; coins: ⌊2³² Pr(take j | c
+// wanted)⌋, c = 1 … k, for every eigenvector j; parts: first position and maximum number of items; found: accepted or
+// undecided proposals, each as its number within the dispatches, with the highest bit set if undecided, and k
+// positions.
 
 struct Parameters {
   start: u32, count: u32, first: u32, block_low: u32, block_high: u32, seed_low: u32, seed_high: u32,
@@ -23,7 +24,7 @@ const GOES_ON: u32 = 3u;
 
 var<workgroup> sh_words: array<u32, 256>;
 var<workgroup> sh_counts: array<u32, MOST>;
-// The first trial not rejected, as twice its thread, plus one if undecided; in turns.
+// The first trial not rejected, as twice its thread, plus one if undecided; two places used alternately.
 var<workgroup> sh_first: array<atomic<u32>, 2>;
 var<workgroup> sh_state: u32;
 var<workgroup> sh_picked: u32;
@@ -69,7 +70,7 @@ fn choose(proposal: u32, thread: u32) {
   workgroupBarrier();
 }
 
-// Picks a trial's item; called by its thread alone.
+// Picks the item of a trial; called by the trial's thread only.
 fn pick(trial: Trial, thread: u32) {
   let size = parameters.size;
   let s = sh_picked;
@@ -110,7 +111,7 @@ fn main(
   for (var round = 0u; round < parameters.rounds && state == GOES_ON; round++) {
     var trial = trial_of(proposal, round * LANES + thread, sh_picked, thread);
     loop {
-      // Residuals only become shorter: a trial once rejected remains so.
+      // Residuals only become shorter, so a rejected trial remains rejected.
       let fate = verdict(trial);
       trial.alive = fate != REJECTED;
       if trial.alive {

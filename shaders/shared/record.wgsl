@@ -1,4 +1,4 @@
-// What is found: a number within the dispatches, with the highest bit set if the host must decide, and the picks.
+// A result: a number within the dispatches, with the highest bit set if the host must decide, and the picks.
 
 fn record(number: u32) {
   let size = parameters.size;

@@ -1,6 +1,6 @@
-// Trials of a sequential draw: items of a part in proportion to ‖v‖², accepted with ‖P v‖² / ‖v‖².
+// Trials of a sequential draw: items of a part in proportion to ‖v‖², accepted with probability ‖P v‖² / ‖v‖².
 
-// Trials at a time, threads of each, and the most values of a row.
+// Number of trials at a time, number of threads per trial, and maximum number of values per row.
 const AT_ONCE: u32 = 4u;
 const LANES: u32 = 16u;
 const WIDEST: u32 = 128u;
@@ -10,7 +10,7 @@ const ACCEPTED: u32 = 1u;
 const UNDECIDED: u32 = 2u;
 const GOES_ON: u32 = 3u;
 
-// Trials that were rejected before the first that was not, and whether that one is undecided.
+// Number of trials rejected before the first that was not, and whether that trial is undecided.
 struct Tried {
   rejected: u32,
   is_undecided: u32,
@@ -18,7 +18,7 @@ struct Tried {
 
 var<workgroup> sh_rows: array<real, 512>;
 var<workgroup> sh_off: array<real, THREADS>;
-// Of every direction, the square of what it is off by.
+// The squared error of every direction.
 var<workgroup> sh_errors: array<real, MOST>;
 var<workgroup> sh_picks: array<u32, MOST>;
 var<workgroup> sh_positions: array<u32, AT_ONCE>;
@@ -27,12 +27,12 @@ var<workgroup> sh_row_errors: array<real, AT_ONCE>;
 var<workgroup> sh_fates: array<u32, AT_ONCE>;
 var<workgroup> sh_tried: Tried;
 
-// What an inner product of rows of length one is off by: errors of its terms are independent.
+// Returns the error bound of an inner product of unit rows, whose rounding errors are independent.
 fn rounding() -> real {
   return 4.0 * sqrt(real(parameters.size + parameters.pitch)) * real(parameters.unit);
 }
 
-// Whether a number drawn is below another, unless that is closer than a margin.
+// Whether a random number is below a limit, unless the difference is within a margin.
 fn verdict(threshold: real, limit: real, margin: real) -> u32 {
   if threshold + margin < limit {
     return ACCEPTED;
@@ -40,7 +40,7 @@ fn verdict(threshold: real, limit: real, margin: real) -> u32 {
   return select(REJECTED, UNDECIDED, threshold - margin <= limit);
 }
 
-// Makes trials of a pick at once.
+// Makes AT_ONCE trials of a pick.
 fn try_rows(draw: u32, number: u32, t: u32, thread: u32) -> Tried {
   let trial = thread / LANES;
   let lane = thread % LANES;
@@ -73,7 +73,7 @@ fn try_rows(draw: u32, number: u32, t: u32, thread: u32) -> Tried {
     }
     left -= along * along;
     error += sh_errors[s] * along * along;
-    // The residual of a picked row is a rounding error.
+    // The residual of a picked row is only a rounding error.
     if sh_picks[s] == position {
       sh_fates[trial] = REJECTED;
     }
@@ -95,7 +95,7 @@ fn try_rows(draw: u32, number: u32, t: u32, thread: u32) -> Tried {
   return workgroupUniformLoad(&sh_tried);
 }
 
-// Whether a trial is accepted; called by its first thread.
+// Decides whether a trial is accepted; called by its first thread.
 fn judge(trial: u32, thread: u32) {
   var square = ZERO;
   var error = ZERO;

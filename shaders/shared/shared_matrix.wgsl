@@ -1,5 +1,5 @@
-// One matrix of at most LARGEST rows in workgroup memory. The more of it a workgroup takes, the fewer of them a core holds,
-// and the more threads each needs to hide latency.
+// One matrix of at most LARGEST rows in workgroup memory. A larger matrix leaves room for fewer workgroups per core,
+// so each workgroup needs more threads to hide latency.
 const THREADS: u32 = (LARGEST + 15u) / 16u * 64u;
 
 var<workgroup> sh_matrix: array<complex, LARGEST * LARGEST>;
@@ -20,12 +20,12 @@ fn matrix_base(number: u32, n: u32, more: u32) -> u32 {
   return 0u;
 }
 
-// Where the values begin that a matrix comes with; they lie in `matrices`.
+// Returns the start of the values that belong to a matrix; they are in `matrices`.
 fn values_base(number: u32, n: u32, more: u32) -> u32 {
   return number * more;
 }
 
-// Writes an inverse to `matrices`, its columns sorted.
+// Writes an inverse to `matrices`, with sorted columns.
 fn keep_inverse(number: u32, n: u32, thread: u32) {
   for (var j = thread; j < n; j += THREADS) {
     var place = j;

@@ -1,9 +1,10 @@
-// Rows of values in half precision, four by four.
+// Rows of values in half precision, in groups of four.
 @group(0) @binding(1) var<storage, read> rows: array<vec2<u32>>;
 
 const FACTOR_LAST: bool = IS_DOUBLE;
 
-// By their bits, since devices may take numbers below the normal range for zero: 2⁻²⁴ times an integer.
+// Converts values by their bits, because devices may treat numbers below the normal range, 2⁻²⁴ times an integer, as
+// zero.
 fn widened(bits: vec4<u32>) -> vec4<f32> {
   let size = bits & vec4<u32>(0x7fffu);
   let normal = bitcast<vec4<f32>>((size << vec4<u32>(13u)) + vec4<u32>(0x38000000u));

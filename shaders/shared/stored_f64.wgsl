@@ -1,4 +1,4 @@
-// Rows of values in double precision, four by four.
+// Rows of values in double precision, in groups of four.
 @group(0) @binding(1) var<storage, read> rows: array<vec4<f64>>;
 
 const FACTOR_LAST: bool = false;

@@ -13,12 +13,12 @@ fn matrix_barrier() {
   storageBarrier();
 }
 
-// Where matrix `number` begins, if each is followed by this many values.
+// Returns the start of matrix `number`, if each matrix is followed by `more` values.
 fn matrix_base(number: u32, n: u32, more: u32) -> u32 {
   return number * (n * n + more);
 }
 
-// Where the values after a matrix begin.
+// Returns the start of the values after a matrix.
 fn values_base(number: u32, n: u32, more: u32) -> u32 {
   return matrix_base(number, n, more) + n * n;
 }

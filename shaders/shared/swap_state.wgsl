@@ -1,40 +1,40 @@
-// The dual basis of the chosen rows on the device, and what a swap changes it with.
+// The dual basis of the chosen rows on the device, and the vectors of a swap.
 //
-// vectors: W, a row of `columns` values for every feature; the chosen rows, 4·quads values each; b_j of the item that enters;
-// r, then w'; w_i of the one that leaves; for every column M_il, w_l·b_j, its last correction, and ‖b_l‖²; then ρ.
+// vectors: W, a row of `columns` values for every feature; the chosen rows, 4·quads values each; b_j of the entering
+// item; r, then w'; w_i of the leaving item; for every column M_il, w_l·b_j, its last correction, and ‖b_l‖²; then ρ.
 
 fn pitch() -> u32 {
   return 4u * parameters.quads;
 }
 
-// Where b_j begins.
+// Start of b_j.
 fn row() -> u32 {
   return 2u * parameters.columns * pitch();
 }
 
-// Where r, then w' begins.
+// Start of r, then w'.
 fn rest() -> u32 {
   return row() + pitch();
 }
 
-// Where w_i begins.
+// Start of w_i.
 fn leaving() -> u32 {
   return row() + 2u * pitch();
 }
 
-// Where numbers of a kind begin.
+// Start of the numbers of a kind.
 fn numbers(kind: u32) -> u32 {
   return row() + 3u * pitch() + kind * parameters.columns;
 }
 
-// Kinds of numbers of columns, and ρ.
+// The kinds of numbers per column, and ρ.
 const PRODUCTS: u32 = 0u;
 const COEFFICIENTS: u32 = 1u;
 const ALONG: u32 = 2u;
 const SQUARES: u32 = 3u;
 const RATIO: u32 = 4u;
 
-// Outputs at a time, and threads that share the sum of one.
+// Number of outputs at a time, and number of threads that share the sum of an output.
 const OUTPUTS: u32 = 64u;
 const LANES: u32 = 4u;
 
@@ -45,7 +45,7 @@ fn memory_barrier() {
   workgroupBarrier();
 }
 
-// The sum over the threads of an output, in all of them.
+// Returns the sum over the threads of an output, in all of them.
 fn output_sum(thread: u32, own: real) -> real {
   workgroupBarrier();
   sh_sums[thread] = own;
@@ -54,7 +54,7 @@ fn output_sum(thread: u32, own: real) -> real {
   return sh_sums[at] + sh_sums[at + OUTPUTS] + sh_sums[at + 2u * OUTPUTS] + sh_sums[at + 3u * OUTPUTS];
 }
 
-// Entry `at` of the product of a vector with a matrix of `count` rows of `width` values.
+// Returns entry `at` of the product of a vector with a matrix of `count` rows of `width` values.
 fn product(thread: u32, vector: u32, matrix: u32, count: u32, width: u32, at: u32) -> real {
   var sum = ZERO;
   if at < width {
@@ -65,7 +65,7 @@ fn product(thread: u32, vector: u32, matrix: u32, count: u32, width: u32, at: u3
   return output_sum(thread, sum);
 }
 
-// The sum over all threads, in all of them.
+// Returns the sum over all threads, in all of them.
 fn total(thread: u32, own: real) -> real {
   var sum = output_sum(thread, own);
   for (var half = OUTPUTS / 2u; half > 0u; half /= 2u) {

@@ -1,8 +1,8 @@
-// The rows of a verb: tiles of at most 256 rows, each of one group, which refer to rows as they are stored.
+// The rows of a verb: tiles of at most 256 rows of one group, which refer to rows as stored.
 //
 // table: group, first position, number of rows and first stored row of every tile; then the stored row of every
-// position, for tiles whose rows do not follow each other. factors: what rows are multiplied by, for every group or
-// (WEIGHTED) for every position. IMAGES are rows in the order of positions, without factors.
+// position, for tiles whose rows are not consecutive. factors: the factor of the rows of every group or (WEIGHTED) of
+// every position. IMAGES are rows in the order of positions, without factors.
 const TILE: u32 = 256u;
 const LISTED: u32 = 0xffffffffu;
 const WEIGHTED: u32 = 1u;
@@ -18,7 +18,7 @@ fn tile_at(number: u32) -> Tile {
   return Tile(table[at], table[at + 1u], table[at + 2u], table[at + 3u]);
 }
 
-// Where a row of a tile begins.
+// Returns the start of a row of a tile.
 fn row_start(tile: Tile, at: u32) -> u32 {
   if (parameters.reading & IMAGES) != 0u {
     return (tile.start + at) * parameters.quads;
@@ -39,8 +39,8 @@ fn row_factor(tile: Tile, at: u32) -> real {
   return factors[tile.group];
 }
 
-// Values of a row for a sum: times the row's factor, unless that follows the sum. Where sums are wider than rows it does:
-// squares of such rows neither over- nor underflow.
+// Returns four values of a row for a sum, multiplied by the row's factor unless the factor follows the sum. It
+// follows if sums are wider than rows, so that squares of rows neither over- nor underflow.
 fn term(at: u32, factor: real) -> real4 {
   if FACTOR_LAST {
     return stored_quad(at);
@@ -48,7 +48,7 @@ fn term(at: u32, factor: real) -> real4 {
   return factor * stored_quad(at);
 }
 
-// What a sum of terms of a row is multiplied by.
+// Returns the factor of a sum of a row's terms.
 fn last_factor(tile: Tile, at: u32) -> real {
   if FACTOR_LAST {
     return row_factor(tile, at);

@@ -1,24 +1,24 @@
-// Trials of a proposal, one per thread: items drawn in proportion to their leverages, as residuals of their rows beyond the
-// directions picked so far, in the coordinates of the chosen eigenvectors.
+// Trials of a proposal, one per thread. Items are drawn in proportion to their leverages. Their residuals are the
+// rows beyond the directions picked so far, in the coordinates of the chosen eigenvectors.
 
 const LANES: u32 = 64u;
-// Where the counters of trials begin.
+// First counter of the trials.
 const TRIALS: u32 = 0x80000000u;
 
-// Entry j of the residual of thread t is at 64 j + t, entry j of direction s at p s + j, p = k rounded up to a multiple of four;
-// entries from k on are zero.
+// Entry j of the residual of thread t is at 64 j + t. Entry j of direction s is at p s + j, where p is k rounded up
+// to a multiple of four. Entries from k on are zero.
 var<workgroup> sh_residuals: array<real, MOST * LANES>;
 var<workgroup> sh_directions: array<real, MOST * MOST>;
-// Mean square errors of the directions across all of them.
+// Mean square error of every direction.
 var<workgroup> sh_errors: array<real, MOST>;
 var<workgroup> sh_chosen: array<u32, MOST>;
 var<workgroup> sh_picks: array<u32, MOST>;
 
-// `square` is the squared length of the residual, `error` that of what it is off by: errors of directions are independent, those
-// of an operation as large as they can be.
+// `square` is the squared length of the residual, and `error` bounds the squared length of its error. Errors of
+// different directions are independent, and rounding errors of an operation are as large as they can be.
 struct Trial { position: u32, alive: bool, threshold: real, square: real, error: real }
 
-// The position that a word of 64 bits draws from the alias table.
+// Returns the position that a word of 64 bits draws from the alias table.
 fn look_up(high: u32, low: u32) -> u32 {
   let length = parameters.items + 1u;
   let drawn = drawn_entry(high, low, length, parameters.capacity);
@@ -36,14 +36,15 @@ fn term(at: u32, own: u32) -> real {
   return sh_directions[at] * sh_residuals[own];
 }
 
-// Takes this much of a direction from an entry of a residual, and returns its square.
+// Subtracts a multiple of a direction from an entry of a residual, and returns the square of the new entry.
 fn shorten(at: u32, own: u32, along: real) -> real {
   let x = sh_residuals[own] - along * sh_directions[at];
   sh_residuals[own] = x;
   return x * x;
 }
 
-// Takes the component along a direction from a residual. Four entries a turn, since some drivers count turns.
+// Removes the component along a direction from a residual. Loops take four entries per turn, because some drivers
+// count turns.
 fn project(trial: Trial, s: u32, thread: u32) -> Trial {
   let first = s * pitch();
   let end = first + pitch();
@@ -64,7 +65,7 @@ fn project(trial: Trial, s: u32, thread: u32) -> Trial {
   return Trial(trial.position, trial.alive, trial.threshold, square, error);
 }
 
-// The trial of a number, after so many picks.
+// Returns the trial with a given number, after `picked` picks.
 fn trial_of(proposal: u32, number: u32, picked: u32, thread: u32) -> Trial {
   let p = parameters;
   let words = random_words(
@@ -94,7 +95,7 @@ const REJECTED: u32 = 0u;
 const ACCEPTED: u32 = 1u;
 const UNDECIDED: u32 = 2u;
 
-// Whether a trial is accepted, unless that is closer than rounding.
+// Decides whether a trial is accepted, unless rounding puts that in doubt.
 fn verdict(trial: Trial) -> u32 {
   if !trial.alive {
     return REJECTED;

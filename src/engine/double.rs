@@ -5,8 +5,8 @@ use faer::MatRef;
 use super::{Engine, Precision, Rows};
 use crate::Result;
 
-/// The engine for what determines the law of a draw: the given one, or the CPU if that computes in single precision,
-/// whose Gram matrices would falsify eigenvectors, tilt and rank.
+/// Returns the engine for anything that determines the law of a draw: the given engine, or the CPU if that engine
+/// computes in single precision. Gram matrices in single precision would falsify eigenvectors, tilt and rank.
 pub(crate) fn in_double(engine: &Engine) -> &Engine {
     match engine.info().precision {
         Precision::F64 => engine,
@@ -14,7 +14,7 @@ pub(crate) fn in_double(engine: &Engine) -> &Engine {
     }
 }
 
-/// ‖F_lᵀ a_i‖² for every row, and in single precision upper bounds.
+/// Computes ‖F_lᵀ a_i‖² for every row, and upper bounds if the engine computes in single precision.
 pub(crate) fn bounded_forms(
     engine: &Engine,
     rows: &Rows<'_>,
@@ -28,7 +28,8 @@ pub(crate) fn bounded_forms(
     Ok((forms, Some(above)))
 }
 
-/// Upper bounds of ‖F_lᵀ a_i‖² as the engine computes them: the root is off by at most (n + 2)·ε·‖F_l‖‖a_i‖.
+/// Upper bounds on ‖F_lᵀ a_i‖², from the values that the engine computed. Their roots are off by at most (n +
+/// 2)·ε·‖F_l‖‖a_i‖.
 pub(crate) fn forms_above(
     engine: &Engine,
     rows: &Rows<'_>,

@@ -10,11 +10,11 @@ use crate::Result;
 /// A set's demand for one more item of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Demand {
-    /// The item would be too many, or take room that other groups need.
+    /// Another item would exceed a limit, or take room that other groups need.
     Full,
-    /// The item is allowed but not needed.
+    /// Another item is allowed but not needed.
     Optional,
-    /// The item is missing.
+    /// Another item is needed.
     Needed,
 }
 
@@ -28,7 +28,7 @@ pub struct Top {
 }
 
 impl Top {
-    /// Keeps the larger of the two, the first of equals.
+    /// Keeps the larger of the two, and the first if they are equal.
     pub(crate) fn keep_larger(kept: &mut Option<Self>, other: Option<Self>) {
         let Some(other) = other else { return };
         if kept.is_none_or(|kept| other.gain > kept.gain) {
@@ -36,7 +36,7 @@ impl Top {
         }
     }
 
-    /// The largest gain; `None` if all are −∞.
+    /// Returns the largest gain; `None` if all are −∞.
     pub(crate) fn of(gains: &[f64]) -> Option<Self> {
         let mut top = Self { position: 0, gain: f64::NEG_INFINITY };
         for (position, &gain) in gains.iter().enumerate() {
@@ -51,76 +51,80 @@ impl Top {
 /// A gain for every row, in the memory of the engine that made it with
 /// [`Verbs::gain_table`](super::Verbs::gain_table). 8 bytes per item in f64.
 ///
-/// The trait is sealed, since methods will be added.
+/// The trait is sealed because methods will be added.
 pub trait GainTable: Sealed + fmt::Debug + Send + Sync {
-    /// Updates d ← d − c∘c with c_i = s_l a_i·q for all open groups, if there is a direction q. Returns the largest
-    /// gain of every group, the first of equals, followed by those that rounding cannot distinguish from it; nothing
+    /// Updates the gains by a direction, if one is given, and returns the largest gain of every group.
+    ///
+    /// A direction q updates d ← d − c∘c with c_i = s_l a_i·q in all open groups. The result of a group is its
+    /// largest gain, the first of equals, followed by the gains that rounding cannot distinguish from it. It is empty
     /// for closed groups. Gains of −∞ do not change and are never the largest.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     ///
     /// # Cost
     /// 2mn operations, in one pass over the rows of open groups.
     fn update(&mut self, direction: Option<&[f64]>) -> Result<Vec<Vec<Top>>>;
 
-    /// Makes the next picks of the greedy algorithm without the host in between, if the engine can.
+    /// Makes the next picks of the greedy algorithm without the host, if the engine can.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     #[doc(hidden)]
     fn pick_ahead(&mut self, request: &PickAhead<'_>) -> Result<Option<Ahead>> {
         let _ = request;
         Ok(None)
     }
 
-    /// Removes a row: its gain is −∞ from now on.
+    /// Removes a row by setting its gain to −∞, from the next update on.
     fn remove(&mut self, group: usize, position: usize);
 
-    /// Removes a group.
+    /// Closes a group, which later updates skip.
     ///
     /// # Panics
-    /// If there is no such group.
+    /// If the group does not exist.
     fn close(&mut self, group: usize);
 
-    /// The gains by group, −∞ for rows removed before the last update; closed groups keep their last gains.
+    /// Returns the gains by group: −∞ for rows removed before the last update. Closed groups keep their last gains.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn read(&self) -> Result<Vec<Vec<f64>>>;
 }
 
-/// What a table needs to pick on its own: every pick has the largest d_i / s_l² of the groups that need items, and above 1
-/// of those that have room; it lowers the counts, and adds its direction to the basis.
+/// A request for picks without the host.
+///
+/// Every pick has the largest d_i / s_l² among all groups that need items, and among groups that only have room if it
+/// exceeds 1. A pick lowers the counts, and adds its direction to the basis.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct PickAhead<'a> {
     /// The directions so far, in columns.
     pub basis: MatRef<'a, f64>,
-    /// How many of these the gains take into account: all, or all but the last.
+    /// Number of directions already applied to the gains: all, or all except the last.
     pub applied: usize,
-    /// Items that the set still takes.
+    /// Number of items that the set still takes.
     pub remaining: &'a RemainingCounts,
-    /// For every group the least gain that cancellation leaves exact enough.
+    /// For every group, the smallest gain that is still accurate after cancellation.
     pub least: &'a [f64],
 }
 
-/// How many items a set still needs, and how many it has room for.
+/// The number of items that a set still needs, and the number that it has room for.
 #[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemainingCounts {
-    /// Items that every group needs.
+    /// Number of items that every group needs.
     pub needed: Vec<usize>,
-    /// The most items that every group may add.
+    /// Maximum number of items that every group may add.
     pub room: Vec<usize>,
-    /// Items that the set needs beyond those that groups need.
+    /// Number of items that the set needs in addition to `needed`.
     pub least: usize,
-    /// The most items that the set may add beyond those that groups need.
+    /// Maximum number of items that the set may add in addition to `needed`.
     pub most: usize,
 }
 
 impl RemainingCounts {
-    /// A set's demand for one more item of a group.
+    /// Returns the set's demand for one more item of a group.
     pub(crate) fn demand(&self, group: usize) -> Demand {
         if self.needed[group] > 0 {
             Demand::Needed
@@ -133,7 +137,7 @@ impl RemainingCounts {
         }
     }
 
-    /// Items that are picked as long as any are independent, and the most that may be.
+    /// The number of picks to make as long as independent items are left, and the maximum number of picks.
     #[cfg(feature = "gpu")]
     pub(crate) fn picks(&self) -> (usize, usize) {
         let (needed, room): (usize, usize) = (self.needed.iter().sum(), self.room.iter().sum());
@@ -146,7 +150,7 @@ impl RemainingCounts {
 #[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ahead {
-    /// Group and position.
+    /// Group and position of every pick.
     pub places: Vec<(usize, usize)>,
     pub end: AheadEnd,
 }
@@ -155,10 +159,10 @@ pub struct Ahead {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AheadEnd {
-    /// The host should have a look, or all quotas are met. The last direction is not applied.
+    /// The engine made as many picks as fit one submission, or the set is full. The last direction is not applied.
     LongEnough,
-    /// Rounding cannot tell the next pick, or too few digits are left. All directions are applied.
+    /// Rounding leaves the next pick in doubt, or too few digits are left. All directions are applied.
     InDoubt,
-    /// No group that needs items has any, and no gain exceeds 1. All directions are applied.
+    /// No group that needs items has any left, and no gain exceeds 1. All directions are applied.
     NothingWorthwhile,
 }

@@ -4,7 +4,7 @@ use faer::{Mat, c64};
 
 pub use crate::linalg::Determinant;
 
-/// The most bytes of inverses in the host's memory at a time.
+/// Maximum total size in bytes of the inverses in host memory at a time.
 const INVERSES: usize = 1 << 26;
 
 /// Nodes θ at which a normalised generating function is evaluated.
@@ -13,13 +13,13 @@ const INVERSES: usize = 1 << 26;
 /// P(θ) = I + Σ_l (e^{iθ_l} − 1) N_l,   N_l symmetric positive semidefinite, Σ N_l ≤ I
 /// ```
 ///
-/// Since |det P(θ)| ≤ det P(0) = 1, errors are relative to the determinant at the real node, and single precision adds
-/// only its own rounding.
+/// Since |det P(θ)| ≤ det P(0) = 1, errors are relative to the determinant at the real node, and single precision
+/// adds only its own rounding.
 #[derive(Clone, Copy, Debug)]
 pub struct PhaseGrid<'a> {
     /// N_l, r×r, one per part.
     pub shares: &'a [Mat<f64>],
-    /// e^{iθ_l}, node after node, one entry per part.
+    /// e^{iθ_l}, node by node, one entry per part.
     pub phases: &'a [c64],
 }
 
@@ -37,7 +37,7 @@ impl PhaseGrid<'_> {
     }
 }
 
-/// What to compute at every node.
+/// The results to compute at every node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GridRequest {
@@ -48,8 +48,9 @@ pub enum GridRequest {
 }
 
 impl GridRequest {
-    /// The fewest phases of a total for which nodes along lines take less time on the CPU than one by one. What precedes the
-    /// nodes of a line takes as long as twelve determinants, or eight inverses, and half of the nodes are conjugates of others.
+    /// The fewest phases of a total for which the CPU is faster with nodes along lines than with single nodes. The
+    /// set-up of a line takes as long as twelve determinants or eight inverses, and half of the nodes are conjugates
+    /// of others.
     pub(crate) fn fewest_on_a_line(self) -> usize {
         match self {
             Self::Determinants => 24,
@@ -67,12 +68,12 @@ pub struct GridPoint {
     pub inverse: Option<Mat<c64>>,
 }
 
-/// What [`grid_forms`](super::Verbs::grid_forms) adds up over the nodes, for every part.
+/// The sums that [`grid_forms`](super::Verbs::grid_forms) computes over the nodes, one per part.
 #[derive(Clone, Copy, Debug)]
 pub struct FormGrid<'a> {
     /// The generating function, and the nodes.
     pub grid: PhaseGrid<'a>,
-    /// x_l(θ), node after node, one entry per part.
+    /// x_l(θ), node by node, one entry per part.
     pub coefficients: &'a [c64],
 }
 

@@ -1,61 +1,62 @@
-//! What an engine knows of rows that it has passed over.
+//! Sums over rows that an engine keeps from an earlier pass.
 
 use faer::{Mat, MatRef};
 
 use super::{Engine, Group, Items, RowMap, Rows, in_double};
 use crate::{Features, Partition, Result, data::check_partition, linalg};
 
-/// The Gram matrix of every part, and how much every row weighs in it.
+/// The Gram matrix of every part, and a bound on the leverage of every row in it.
 #[derive(Debug)]
 pub(super) struct Known {
     features: Features,
     partition: Partition,
     /// s_l, powers of two; zero for parts without rows so far.
     scales: Vec<f64>,
-    /// G_l of rows s_l a_i.
+    /// G_l, of the rows s_l a_i.
     grams: Vec<Mat<f64>>,
-    /// At least s_l a_iᵀ (G_l + εI)⁻¹ s_l a_i.
+    /// Upper bounds on s_l a_iᵀ (G_l + εI)⁻¹ s_l a_i.
     leverages: Vec<f64>,
 }
 
-/// ε, relative to the trace: directions far shorter are bounded by their length.
+/// ε, relative to the trace. Far shorter directions are bounded by their length.
 const REGULAR: f64 = 1e-9;
-/// What rounding may take from a leverage.
+/// The factor by which leverages are increased, to allow for rounding.
 const MARGIN: f64 = 1.001;
-/// Rows that are compared to tell whether others are the same.
+/// Number of rows that are compared to decide whether all rows are the same.
 const COMPARED: usize = 64;
-/// The least of a Gram matrix that may be left after excluding rows, or beyond included ones: four digits are lost there.
+/// The smallest fraction of a Gram matrix that may remain after rows are excluded, or beyond included rows. Four
+/// digits are lost at this limit.
 const LEFT: f64 = 1e-4;
-/// Excluded rows are read again, if they are at most this fraction of a part.
+/// Excluded rows are read again if they are at most this fraction of a part.
 const FEW: f64 = 0.05;
 
 impl Engine {
-    /// The same engine, which has passed over the rows of all parts: one set-up for many questions.
+    /// Returns this engine after a pass over the rows of all parts, which later requests reuse.
     ///
-    /// Samplers and inference with this engine answer other quotas, totals, inclusions, exclusions, and weights of whole
-    /// parts without reading the rows again, except those of the items included or excluded:
+    /// Samplers and inference with the returned engine handle other quotas, totals, inclusions, exclusions, and
+    /// weights of whole parts without reading the rows again, except for the rows of included or excluded items:
     ///
     /// ```text
     /// G' = G_l − Σ a_i a_iᵀ over excluded items,   ‖F_lᵀ a_i‖² ≤ λ_max(F_lᵀ (G_l + εI) F_l) · a_iᵀ (G_l + εI)⁻¹ a_i
     /// ```
     ///
-    /// The law of samples is the same, but other sets are drawn than without, since items are tried in proportion to the
-    /// upper bound; up to p times as many are tried for p parts. What is not known accurately enough this way, and
-    /// everything about other features, is computed as before: rows near-dependent on included ones, parts of which most
-    /// is excluded, and inclusion probabilities, which are a pass over the rows. An engine in single precision computes
-    /// what needs f64 as before.
+    /// The law of samples is the same, but a seed draws different sets than without `prepared`, because items are
+    /// tried in proportion to the upper bound. With p parts, up to p times as many items are tried. Anything that is
+    /// not known accurately enough is computed as before, as is everything about other features. This concerns rows
+    /// nearly dependent on included ones, parts with most rows excluded, and inclusion probabilities, which take a
+    /// pass over the rows. An engine in single precision computes results that need f64 as before.
     ///
-    /// If the engine knows the first of these rows, with parts of the same names, it passes over the others alone.
+    /// If the engine already knows the first of these rows, with parts of the same names, it reads only the others.
     ///
     /// # Cost
-    /// Two passes over the rows, 4mn² operations; 8m bytes, and 24pn². A sampler then takes O(pn³) and 24 bytes per item,
-    /// and some 70 ns per item for its table.
+    /// Two passes over the rows, 4mn² operations, and 8m + 24pn² bytes. A sampler then takes O(pn³) operations, 24
+    /// bytes per item, and about 70 ns per item for its table.
     ///
     /// # Errors
-    /// [`Error::LabelCount`](crate::Error::LabelCount); those of the engine.
+    /// [`Error::LabelCount`](crate::Error::LabelCount) if the partition has another number of items; engine errors.
     ///
     /// # Examples
-    /// A catalogue that is asked for other quotas, and grows:
+    /// A catalogue that grows, with requests for different quotas:
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
     /// use partition_dpp::{Engine, Features, Method, Partition, PartitionDpp, Quota};
@@ -109,7 +110,7 @@ impl Known {
         self.partition.names().iter().position(|known| known == name)
     }
 
-    /// Whether the known rows are the first of these, in parts of the same names.
+    /// Whether the known rows are the first of `features`, in parts of the same names.
     fn begin(&self, features: &Features, partition: &Partition) -> bool {
         let known = self.features.items();
         let parts: Vec<Option<usize>> = partition.names().iter().map(|name| self.part_named(name)).collect();
@@ -122,7 +123,7 @@ impl Known {
         features.dims() == self.features.dims() && features.items() >= known && (0..known).all(is_same)
     }
 
-    /// What is known, as part of what is to be known of these rows.
+    /// Returns the known values arranged for more rows, which begin with the known ones.
     fn of_more(&self, features: &Features, partition: &Partition) -> Self {
         let nothing = Self::nothing(features, partition);
         let parts = || partition.names().iter().map(|name| self.part_named(name));
@@ -137,7 +138,8 @@ impl Known {
         }
     }
 
-    /// Adds the rows without leverages. Those of the others are lower than before: what is known bounds them.
+    /// Adds the rows that have no leverages yet. The leverages of the other rows only decrease, so the known ones
+    /// still bound them.
     fn with_all_rows(mut self, engine: &Engine) -> Result<Self> {
         let known = self.leverages.len();
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
@@ -174,25 +176,25 @@ impl Known {
         Ok(self)
     }
 
-    /// What is known of these rows, group by group; `None` if something is not.
+    /// Returns the known parts of these rows, group by group; `None` if a group is not known.
     fn groups<'r>(&'r self, rows: &'r Rows<'_>) -> Option<Vec<KnownGroup<'r>>> {
         rows.groups().iter().map(|group| KnownGroup::of(self, rows.features(), *group)).collect()
     }
 
-    /// The Gram matrices of these rows, or of their components in an orthonormal basis; `None` if they are not known
-    /// accurately.
+    /// Returns the Gram matrices of these rows, or of their components in an orthonormal basis; `None` if they are
+    /// not known accurately.
     pub(super) fn grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Option<Vec<Mat<f64>>> {
         let is_basis = |map: &RowMap<'_>| {
             map.weights.iter().all(|weight| weight.total_cmp(&1.0).is_eq()) && is_orthonormal(map.factor)
         };
-        // Rows are measured in whitened coordinates because Gram matrices have too few digits.
+        // Rows must be read for any other map, such as whitening: the Gram matrices have too few digits for it.
         if map.is_some_and(|map| !is_basis(map)) {
             return None;
         }
         self.groups(rows)?.iter().map(|known| known.gram(map.map(|map| map.factor))).collect()
     }
 
-    /// Upper bounds of ‖F_lᵀ s_l a_i‖² for every row.
+    /// Returns upper bounds on ‖F_lᵀ s_l a_i‖² for every row.
     pub(super) fn bounds(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Option<Vec<f64>> {
         let mut bounds = Vec::with_capacity(rows.len());
         for (known, factor) in self.groups(rows)?.iter().zip(factors) {
@@ -208,7 +210,7 @@ fn is_orthonormal(factor: MatRef<'_, f64>) -> bool {
     (0..product.nrows()).flat_map(|i| (0..=i).map(move |j| (i, j))).all(|at| off(at) < 1e-10)
 }
 
-/// V (Λ + εI)^-½ of a Gram matrix V Λ Vᵀ.
+/// Returns V (Λ + εI)^-½ for a Gram matrix V Λ Vᵀ.
 fn inverse_root(gram: &Mat<f64>) -> Result<Mat<f64>> {
     let eigen = linalg::eigen(gram.as_ref())?;
     let trace: f64 = eigen.values.iter().sum();
@@ -217,17 +219,17 @@ fn inverse_root(gram: &Mat<f64>) -> Result<Mat<f64>> {
     Ok(linalg::scale_columns(eigen.vectors.as_ref(), &roots))
 }
 
-/// A group of rows that consists of all rows of some parts but a few.
+/// A group that consists of all rows of some parts, except for a few.
 struct KnownGroup<'r> {
     known: &'r Known,
     group: Group<'r>,
     parts: Vec<KnownPart>,
 }
 
-/// What a group has of a part.
+/// The rows of one part that belong to a group.
 struct KnownPart {
     part: usize,
-    /// What rows of the group are to those that are known, ρ.
+    /// ρ, the factor between rows of the group and the known rows.
     ratio: f64,
     /// The rows of the part that are not in the group.
     missing: Vec<u32>,
@@ -249,7 +251,7 @@ impl<'r> KnownGroup<'r> {
             });
             if features.is_weighted() || known.features.is_weighted() {
                 let ratio = group.scale / known.scales[part] * log_ratio(item).exp();
-                // Weights within a part are others.
+                // The weights within the part have changed.
                 if (ratio - of_part.ratio).abs() > 1e-14 * ratio {
                     return None;
                 }
@@ -266,8 +268,8 @@ impl<'r> KnownGroup<'r> {
         Some(Self { known, group, parts })
     }
 
-    /// The Gram matrix of the rows, or of their components in an orthonormal basis; `None` if too few digits of it are
-    /// left.
+    /// Returns the Gram matrix of the rows, or of their components in an orthonormal basis; `None` if too few digits
+    /// are left.
     fn gram(&self, basis: Option<MatRef<'_, f64>>) -> Option<Mat<f64>> {
         let dims = self.known.features.dims();
         let mut sum = Mat::zeros(dims, dims);
@@ -293,7 +295,7 @@ impl<'r> KnownGroup<'r> {
         (0..projected.nrows()).all(is_left).then_some(projected)
     }
 
-    /// Upper bounds of ‖Fᵀ b_i‖² for the rows b_i of the group; `None` if they cannot be had.
+    /// Appends upper bounds on ‖Fᵀ b_i‖² for the rows b_i of the group; `None` if an eigendecomposition fails.
     fn add_bounds(&self, factor: MatRef<'_, f64>, out: &mut Vec<f64>) -> Option<()> {
         let all = self.known;
         let mut largest = vec![0.0; all.partition.parts()];
@@ -310,7 +312,7 @@ impl<'r> KnownGroup<'r> {
     }
 }
 
-/// The members of a part that are not among the items, both ascending.
+/// Returns the members of a part that are not among the items; both lists are ascending.
 fn missing(members: &[u32], items: Items<'_>) -> Vec<u32> {
     let Items::Listed(listed) = items else { return Vec::new() };
     if listed.len() == members.len()

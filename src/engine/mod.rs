@@ -1,6 +1,7 @@
 //! Engines: a few coarse operations (verbs) over the rows of A, on the CPU or a GPU.
 //!
-//! Algorithms are written once over [`Engine`], a handle. An engine only computes; it does not know what groups of rows mean.
+//! Algorithms are written once over [`Engine`], a handle. An engine only computes; it does not know what groups of
+//! rows mean.
 
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a GPU is compared with"))]
 mod cost;
@@ -45,7 +46,7 @@ pub(crate) use watched::at_a_time;
 
 use crate::{Result, Watch, watch::UNWATCHED};
 
-/// The verbs, what they are asked and what they answer. Not part of the stable interface.
+/// The verbs, their arguments and their results. Not part of the stable interface.
 #[doc(hidden)]
 pub mod low_level {
     pub use super::{
@@ -65,9 +66,10 @@ pub mod low_level {
     };
 }
 
-/// What computes: the CPU, or a GPU. Cheap to clone: clones share the device, and the watch if there is one.
+/// A handle to the CPU or a GPU, which does the computing.
 ///
-/// Results of the CPU do not depend on the number of threads.
+/// Cloning is cheap: clones share the device and any watch. Results of the CPU do not depend on the number of
+/// threads.
 ///
 /// ```
 /// use partition_dpp::Engine;
@@ -77,7 +79,7 @@ pub mod low_level {
 #[derive(Clone, Debug)]
 pub struct Engine {
     verbs: Arc<dyn Verbs>,
-    /// What it knows of rows that it has passed over.
+    /// Gram matrices and leverages from [`Engine::prepared`], if any.
     known: Option<Arc<Known>>,
 }
 
@@ -92,7 +94,7 @@ impl Engine {
         Self::host().clone()
     }
 
-    /// The same, for code that needs no handle of its own.
+    /// The CPU engine by reference, for code that needs no owned handle.
     pub(crate) fn host() -> &'static Self {
         static HOST: LazyLock<Engine> = LazyLock::new(|| Engine::of(Cpu));
         &HOST
@@ -101,7 +103,7 @@ impl Engine {
     /// A GPU.
     ///
     /// # Errors
-    /// Those of [`Gpu::new`](gpu::Gpu::new).
+    /// Errors of [`Gpu::new`](gpu::Gpu::new).
     #[cfg(feature = "gpu")]
     pub fn gpu(options: &gpu::GpuOptions) -> Result<Self> {
         Ok(gpu::Gpu::new(options)?.into())
@@ -113,14 +115,16 @@ impl Engine {
         self.verbs.info()
     }
 
-    /// The same engine under a watch: set-up, inference and part counts with this handle report progress, and end with
-    /// [`Error::Ended`](crate::Error::Ended) soon after the watch says so. A handle whose work was ended stays ended, as do its
-    /// clones; progress counts everything done with it.
+    /// Returns this engine under a watch.
     ///
-    /// Results are those of the engine without a watch, to the last bit. The CPU looks at the watch after every 256 rows
-    /// of a pass, and every engine between nodes of a torus; a single factorisation, about 10n³ operations, is not
-    /// interrupted. Solvers and certificates return what they have when the watch ends them. What outlives its set-up, such
-    /// as a sampler, takes a watch of its own with every call.
+    /// Set-up, inference and part counts with the returned handle report progress, and end with
+    /// [`Error::Ended`](crate::Error::Ended) soon after the watch says so. Once ended, the handle and its clones stay
+    /// ended. Progress counts all work done with the handle.
+    ///
+    /// A watch does not change results, not even in the last bit. The CPU checks the watch after every 256 rows of a
+    /// pass, and every engine checks it between nodes of a torus. A single factorisation, about 10n³ operations, is
+    /// not interrupted. Solvers and certificates return what they have when the watch ends them. Objects that outlive
+    /// their set-up, such as samplers, take a separate watch with every call.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -139,12 +143,12 @@ impl Engine {
         Self::of(Watched::new(self.clone(), watch.clone()))
     }
 
-    /// The engine without its watch, and the watch: for work that keeps what it has when the watch ends it.
+    /// The engine without its watch, and the watch. For work that returns partial results when the watch ends it.
     pub(crate) fn apart(&self) -> (&Self, &Watch) {
         self.verbs.apart().unwrap_or((self, &UNWATCHED))
     }
 
-    /// The verb, if what is known does not answer it.
+    /// Returns the Gram matrices from what is known, or else calls the verb.
     #[doc(hidden)]
     pub fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
         let (engine, _) = self.apart();
@@ -152,12 +156,12 @@ impl Engine {
         known.map_or_else(|| self.verbs.part_grams(rows, map), Ok)
     }
 
-    /// Whether something is known of rows that may be elsewhere.
+    /// Whether the engine knows any rows, not necessarily those of the current problem.
     pub(crate) fn knows_rows(&self) -> bool {
         self.apart().0.known.is_some()
     }
 
-    /// Upper bounds of the verb `row_forms` that are known without a pass over the rows.
+    /// Upper bounds on the results of the verb `row_forms`, if they are known without a pass over the rows.
     pub(crate) fn known_bounds(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Option<Vec<f64>> {
         let (engine, _) = self.apart();
         engine.known.as_ref()?.bounds(rows, factors)
@@ -187,9 +191,9 @@ impl Deref for Engine {
 pub struct EngineInfo {
     /// `cpu`, or the name of the GPU's backend.
     pub name: &'static str,
-    /// The name of the adapter, if there is one.
+    /// The name of the GPU adapter, if any.
     pub adapter: Option<String>,
-    /// Precision of its arithmetic.
+    /// Precision of the engine's arithmetic.
     pub precision: Precision,
 }
 
@@ -241,7 +245,7 @@ mod sealed {
     impl Sealed for super::gpu::Gpu {}
 }
 
-/// det P(θ) and P(θ)⁻¹, node after node.
+/// Computes det P(θ) and P(θ)⁻¹, node by node.
 pub(crate) fn grid_inverses(engine: &Engine, grid: &PhaseGrid<'_>) -> Result<Vec<(c64, Mat<c64>)>> {
     let pair = |point: GridPoint| match point.inverse {
         Some(inverse) => (point.determinant.value(), inverse),

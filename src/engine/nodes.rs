@@ -1,4 +1,4 @@
-//! The nodes of a torus in an engine's memory, and choices of rows by them.
+//! Nodes of a torus in an engine's memory, and the choice of rows from them.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use faer::c64;
 use super::sealed::Sealed;
 use crate::Result;
 
-/// The coefficients of the nodes in what a [`NodeTable`] adds up.
+/// The coefficients of the nodes in the sums of a [`NodeTable`].
 #[derive(Clone, Copy, Debug)]
 pub struct NodeFactors<'a> {
     /// x(θ), one per node.
@@ -16,44 +16,46 @@ pub struct NodeFactors<'a> {
     pub coefficient: &'a [c64],
 }
 
-/// P(θ)⁻¹ and φ(θ) at every node of a [`PhaseGrid`](super::PhaseGrid), and the rows of a group to choose from by them.
+/// P(θ)⁻¹ and φ(θ) at every node of a [`PhaseGrid`](super::PhaseGrid), and the rows of a group to choose from.
 ///
 /// ```text
 /// weight_i = ‖·‖² of w s a_i in W = Re Σ x(θ) φ(θ) F P(θ)⁻¹ Fᵀ,   coefficient = Re Σ y(θ) φ(θ)
 /// ```
 ///
-/// W is positive semidefinite but for rounding. The table is in the memory of the engine that made it with
-/// [`Verbs::node_table`](super::Verbs::node_table): 16r² bytes per node in f64, and 8 per row. Copies share it until
-/// they change.
+/// W is positive semidefinite up to rounding. The table is in the memory of the engine that made it with
+/// [`Verbs::node_table`](super::Verbs::node_table): 16r² bytes per node in f64, and 8 bytes per row. Copies share
+/// this memory until they change.
 ///
-/// The trait is sealed, since methods will be added.
+/// The trait is sealed because methods will be added.
 pub trait NodeTable: Sealed + fmt::Debug + Send + Sync {
-    /// Conditions every node on a pick with a unit vector q as its direction, in coordinates of the grid:
-    /// P⁻¹ ← P⁻¹ − vvᵀ/(qᵀv), φ ← φ·(qᵀv), v = P⁻¹q. Rows that were excluded are no more. The next choice computes it.
+    /// Conditions every node on a pick with direction q, a unit vector in the coordinates of the grid.
+    ///
+    /// P⁻¹ ← P⁻¹ − vvᵀ/(qᵀv), φ ← φ·(qᵀv), v = P⁻¹q. Exclusions of rows are lifted. The work is deferred to the next
+    /// choice.
     ///
     /// # Cost
     /// 16r² operations per node, 2mnr for the rows.
     fn condition(&mut self, direction: &[f64], factors: &NodeFactors<'_>);
 
-    /// The row at which the sum of the weights so far passes `uniform` times their total.
+    /// Chooses the row at which the running sum of the weights passes `uniform` times their total.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     fn choose(&mut self, uniform: f64) -> Result<NodeChoice>;
 
-    /// Makes the weight of a row zero.
+    /// Sets the weight of a row to zero.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     fn exclude(&mut self, position: usize) -> Result<()>;
 
-    /// The weights of the last choice.
+    /// Returns the weights of the last choice.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     fn read(&self) -> Result<Vec<f64>>;
 
-    /// The same table.
+    /// Returns a copy, which shares memory with the table until either changes.
     fn copy(&self) -> Box<dyn NodeTable>;
 }
 
@@ -63,7 +65,7 @@ impl Clone for Box<dyn NodeTable> {
     }
 }
 
-/// A choice by a [`NodeTable`], meaningful if the nodes are sound.
+/// A choice made with a [`NodeTable`], meaningful only if the nodes are sound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeChoice {
     /// Whether the nodes can be trusted.
@@ -79,7 +81,7 @@ pub struct NodeChoice {
 /// Whether the nodes of a table can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Soundness {
-    /// They can.
+    /// The nodes can be trusted.
     Sound,
     /// A pick left a matrix too close to singular for further picks.
     NearSingular,

@@ -9,8 +9,8 @@ use crate::data::Scalar;
 /// Values of a row converted at a time: two vectors of 256 bits.
 pub(crate) const CHUNK: usize = 8;
 
-/// A row as chunks. If whole chunks leave a rest, a last chunk at the end of the row overlaps them; a row shorter than
-/// a chunk is padded with zeros.
+/// A row split into chunks. If its length is not a multiple of a chunk, the last chunk covers the end of the row and
+/// overlaps the chunk before it. A row shorter than a chunk is padded with zeros.
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkedRow<'a, T> {
     whole: &'a [[T; CHUNK]],
@@ -29,12 +29,12 @@ impl<'a, T: Scalar> ChunkedRow<'a, T> {
         Self { whole, last }
     }
 
-    /// Σ x_j y_j with every y, in f64. The result does not depend on the row's position, on the type of its values or
-    /// on the number of y, which are made by [`push_chunks`].
+    /// Computes Σ x_j y_j for every y, in f64. Each y is made by [`push_chunks`]. The result does not depend on the
+    /// row's position, on the type of its values or on the number of y.
     #[inline(always)]
     pub(crate) fn dots<S: Simd, const D: usize>(&self, simd: S, y: [&[[f64; CHUNK]]; D]) -> [f64; D] {
         let mut sums = [[simd.splat_f64s(0.0); 2]; D];
-        // Loops, since closures might be compiled without the machine's vector instructions.
+        // Loops, because closures might be compiled without the machine's vector instructions.
         for (at, x) in self.whole.iter().enumerate() {
             let x = widened(x);
             for d in 0..D {
@@ -63,12 +63,12 @@ fn add_product<S: Simd>(simd: S, x: &[f64; CHUNK], y: &[f64; CHUNK], sums: &mut 
     }
 }
 
-/// Number of chunks of a row.
+/// Number of chunks per row.
 pub(crate) fn chunks(dims: usize) -> usize {
     dims.div_ceil(CHUNK)
 }
 
-/// Appends a vector as chunks for [`ChunkedRow::dots`], zero where the last chunk overlaps those before it.
+/// Appends a vector as chunks for [`ChunkedRow::dots`], with zeros where the last chunk overlaps the one before it.
 pub(crate) fn push_chunks(y: &[f64], out: &mut Vec<[f64; CHUNK]>) {
     let (whole, rest) = y.as_chunks::<CHUNK>();
     out.extend_from_slice(whole);
@@ -80,7 +80,7 @@ pub(crate) fn push_chunks(y: &[f64], out: &mut Vec<[f64; CHUNK]>) {
     }
 }
 
-/// Σ x_j y_j over a stored row, in f64.
+/// Computes Σ x_j y_j over a stored row, in f64.
 #[inline(always)]
 pub(crate) fn row_dot_in<S: Simd, T: Scalar>(simd: S, row: &[T], y: &[f64]) -> f64 {
     let ((x_whole, x_rest), (y_whole, y_rest)) = (row.as_chunks::<CHUNK>(), y.as_chunks::<CHUNK>());
@@ -92,7 +92,7 @@ pub(crate) fn row_dot_in<S: Simd, T: Scalar>(simd: S, row: &[T], y: &[f64]) -> f
     simd.reduce_sum_f64s(simd.add_f64s(sums[0], sums[1])) + rest
 }
 
-/// Σ (s x_j)² over a stored row, scaled before squaring.
+/// Computes Σ (s x_j)² over a stored row, scaled before squaring.
 #[inline(always)]
 pub(crate) fn row_norm_in<S: Simd, T: Scalar>(simd: S, row: &[T], scale: f64) -> f64 {
     let (whole, rest) = row.as_chunks::<CHUNK>();

@@ -7,7 +7,7 @@ use crate::{
     parallel::map_ordered,
 };
 
-/// Rows of one task.
+/// Rows per task.
 const CHUNK: usize = 1 << 14;
 
 /// Rows of a feature matrix in groups, each with a scale.
@@ -15,7 +15,7 @@ const CHUNK: usize = 1 << 14;
 pub struct Rows<'a> {
     features: &'a Features,
     groups: Vec<Group<'a>>,
-    /// Ends passes over the rows, if there is one.
+    /// The latch of a watch that can end passes over the rows.
     latch: Option<&'a Latch>,
 }
 
@@ -38,7 +38,7 @@ pub enum Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// The items of a part; rows of the only part need no list.
+    /// Returns the items of a part; rows of the only part need no list.
     pub(crate) fn of_part(partition: &'a Partition, part: usize) -> Self {
         match partition.parts() {
             1 => Self::All(partition.items()),
@@ -57,18 +57,18 @@ impl Items<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the group is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The rows' indices, in order.
+    /// Iterates over the indices of the rows, in order.
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         (0..self.len()).map(move |position| self.at(position))
     }
 
-    /// Number of rows below this index, in a group in ascending order.
+    /// Number of rows with an index below `index`, in an ascending group.
     pub(crate) fn before(&self, index: usize) -> usize {
         match self {
             Items::All(count) => index.min(*count),
@@ -91,7 +91,7 @@ impl<'a> Rows<'a> {
     /// Groups of rows, each scaled by a power of two that brings its entries near 1 (within 1e±100).
     ///
     /// Scaling a group multiplies determinants by an exact constant, which cancels under exact counts and is undone
-    /// otherwise. It makes parts of any magnitude comparable, and no square over- or underflows.
+    /// otherwise. It makes parts of any magnitude comparable, and squares neither over- nor underflow.
     #[must_use]
     pub fn scaled(features: &'a Features, items: Vec<Items<'a>>) -> Self {
         let scale = |items: Items<'_>| linalg::power_of_two_near(magnitude(features, items)).recip();
@@ -107,12 +107,13 @@ impl<'a> Rows<'a> {
         Self { features, groups, latch: None }
     }
 
-    /// Groups of rows with these scales.
+    /// Groups of rows that already have scales.
     pub(crate) fn with_scales(features: &'a Features, groups: Vec<Group<'a>>) -> Self {
         Self { features, groups, latch: None }
     }
 
-    /// The rows under a watch: a pass that it ends skips the remaining rows, and its result is meaningless.
+    /// Returns the rows under a watch. A pass that the watch ends skips the remaining rows, and its result is
+    /// meaningless.
     pub(super) fn under(&self, latch: &'a Latch) -> Self {
         Self { latch: Some(latch), ..self.clone() }
     }
@@ -122,7 +123,7 @@ impl<'a> Rows<'a> {
         self.latch.is_some_and(|latch| latch.ended().is_some())
     }
 
-    /// These rows, each group scaled also by the power of two nearest e^(w/2).
+    /// Also scales each group by the power of two nearest e^(w/2).
     pub(crate) fn weighted(self, log_weights: &[f64]) -> Self {
         let weighted = |(group, weight): (Group<'a>, &f64)| {
             let power = (0.5 * weight * std::f64::consts::LOG2_E).round().exp2();
@@ -131,12 +132,12 @@ impl<'a> Rows<'a> {
         Self { groups: self.groups.into_iter().zip(log_weights).map(weighted).collect(), ..self }
     }
 
-    /// s_l.
+    /// The scales s_l.
     pub(crate) fn scales(&self) -> Vec<f64> {
         self.groups.iter().map(|group| group.scale).collect()
     }
 
-    /// Σ ‖s a_i‖² of every group; the same for any number of threads.
+    /// Computes Σ ‖s a_i‖² for every group; the result does not depend on the number of threads.
     pub(crate) fn squared_lengths(&self) -> Vec<f64> {
         let of = |group: &Group<'_>| {
             let chunks = map_ordered(group.items.len().div_ceil(CHUNK), |chunk| {
@@ -165,13 +166,13 @@ impl<'a> Rows<'a> {
         self.groups.iter().map(|group| group.items.len()).sum()
     }
 
-    /// Whether there are none.
+    /// Whether all groups are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The rows, group after group, each with its group.
+    /// Iterates over the rows, group by group, each with its group.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.groups.iter().enumerate().flat_map(|(group, members)| {
             let items = members.items;
@@ -186,10 +187,10 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Largest |entry| of a group, or close to it.
+/// Returns the largest |entry| of a group, or a value close to it.
 ///
-/// The first nonzero rows determine it, unless the squares of other rows could overflow or the group is tiny compared
-/// with the matrix; then all rows are read.
+/// Only the first 256 rows are read, unless their entries are all zero or tiny compared with the matrix. The squares
+/// of other rows could then overflow, so all rows are read.
 fn magnitude(features: &Features, items: Items<'_>) -> f64 {
     const FIRST: usize = 256;
     const RANGE: f64 = 1e100;
@@ -203,7 +204,7 @@ fn magnitude(features: &Features, items: Items<'_>) -> f64 {
     largest(features, items)
 }
 
-/// Largest |entry| of a group, from all its rows.
+/// Returns the largest |entry| of a group, from all its rows.
 pub(super) fn largest(features: &Features, items: Items<'_>) -> f64 {
     let Items::Listed(listed) = items else {
         return features.max_abs();

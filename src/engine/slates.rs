@@ -1,7 +1,7 @@
 //! Greedy sets of many small problems over one matrix.
 //!
-//! A device that finds them is an accelerator only: it answers what the host, in f64, would find, and leaves to the host what
-//! it cannot tell.
+//! A device that finds them is only an accelerator: it returns what the host would find in f64, and leaves any choice
+//! that rounding puts in doubt to the host.
 
 use std::fmt;
 
@@ -9,11 +9,12 @@ use crate::{Features, Result};
 
 /// A device that can pick for many requests at a time.
 pub trait SlateDevice: fmt::Debug + Send + Sync {
-    /// The picks of every request in their order, by their places among its candidates; `None` for what the device leaves to
-    /// the host. One wait for all.
+    /// Returns the picks of every request in order, as positions among its candidates.
+    ///
+    /// The entry is `None` for a request that the device leaves to the host. There is one wait for all requests.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     fn picks(&self, batch: &SlateBatch<'_>) -> Result<Vec<Option<Vec<u32>>>>;
 }
 
@@ -25,16 +26,17 @@ pub struct SlateBatch<'b> {
     pub(crate) quota: &'b [[u32; 2]],
     /// Number of picks, k.
     pub(crate) size: usize,
-    /// Where the candidates of every request begin, and where those of the last one end.
+    /// The position in `items` at which each request's candidates begin, and the end of the last request's
+    /// candidates.
     pub(crate) starts: &'b [usize],
-    /// The candidates of all requests, …
+    /// The candidates of all requests.
     pub(crate) items: &'b [u32],
-    /// … the part of each, …
+    /// The part of every candidate.
     pub(crate) parts: &'b [u32],
-    /// … and what its stored row is multiplied by: 0 for those that may not be picked. Entries of rows are then about 1 or
-    /// less.
+    /// The factor of every candidate's stored row; 0 for candidates that may not be picked. Entries of scaled rows
+    /// are about 1 or less.
     pub(crate) factors: &'b [f64],
-    /// Of every request, whether candidates have equal factors only if they have equal weights.
+    /// For every request, whether candidates have equal factors only if they have equal weights.
     pub(crate) are_distinct: &'b [bool],
 }
 

@@ -1,4 +1,4 @@
-//! The table that local search maintains for every item, and its update by a swap.
+//! The table that local search maintains for every item, and how a swap updates it.
 
 use std::fmt;
 
@@ -13,63 +13,66 @@ use crate::Result;
 /// C_ij = w_i·a_j,   d_j = ‖a_j − π_S(a_j)‖²,   det(K_{S−i+j}) / det(K_S) = M_ii d_j + C_ij²
 /// ```
 ///
-/// w_i is the dual basis of the chosen rows, M = (K_S)⁻¹ = WᵀW. Swaps stay inside a group, so
-/// the table holds C_ij for i and j of one group, i in a *slot* of the group.
+/// w_i is the dual basis of the chosen rows, M = (K_S)⁻¹ = WᵀW. Swaps stay inside a group, so the table holds C_ij
+/// only for i and j of the same group, with i in a *slot* of the group.
 ///
 /// The table is in the memory of the engine that made it with [`Verbs::swap_table`](super::Verbs::swap_table), and
 /// takes 8·(slots + 1) bytes per item in f64.
 ///
-/// The trait is sealed, since methods will be added.
+/// The trait is sealed because methods will be added.
 pub trait SwapTable: Sealed + fmt::Debug + Send + Sync {
-    /// Updates the table by a swap, if there was one, and returns the best next swap of every group: the largest
-    /// M_ii d_j + C_ij², where `weights` are the M_ii of every slot; of equals the one whose entering item comes first,
-    /// then the first slot. Those that rounding cannot distinguish from it follow. A slot of zero duals and weight 1
-    /// stands for an addition. Groups without slots are skipped.
+    /// Updates the table by a swap, if one is given, and returns the best next swap of every group.
+    ///
+    /// The best swap has the largest M_ii d_j + C_ij², where `weights` holds M_ii for every slot. On a tie, the item
+    /// that comes first enters, and then the first slot wins. Swaps that rounding cannot distinguish from the best
+    /// follow it. A slot with zero duals and weight 1 stands for an addition. Groups without slots are skipped.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     ///
     /// # Cost
     /// 4mn + 7mk operations, in one pass over rows and table.
     fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>>;
 
-    /// Makes the next swaps of a local search without the host in between, if the engine can.
+    /// Makes the next swaps of a local search without the host, if the engine can.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     #[doc(hidden)]
     fn swap_ahead(&mut self, request: &SwapAhead<'_>) -> Result<Option<SwapsAhead>> {
         let _ = request;
         Ok(None)
     }
 
-    /// The items j that can take part in an exchange of two items of two groups that improves the determinant, and
-    /// perhaps some more, by group and in ascending order. `None` if there are too many (65 536, fewer where pairs are many),
-    /// if the device lacks memory or precision for it, and from an engine whose table is in the memory of the host, which
-    /// then compares all items.
+    /// Returns the items j that can take part in an improving exchange of two items of two groups, and possibly
+    /// others.
+    ///
+    /// Items are listed by group and in ascending order. Returns `None` if there are too many (65 536, or fewer if
+    /// there are many pairs), if the device lacks the memory or precision, or if the table is in host memory. The
+    /// host then compares all items.
     ///
     /// ```text
     /// det K_{S − {i,i'} + {j,j'}} / det K_S ≤ D e_j e_j',   D = det M_II,   e_j = d_j + C_Ijᵀ (M_II)⁻¹ C_Ij
     /// ```
     ///
-    /// For j of the group of i, D e_j max e_j' > 1 for one of the pairs I = {i, i'}, where j' is of the group of i'. No
-    /// other item matters, whatever e_j is compared with.
+    /// An item j of the group of i is returned if D e_j max e_j' > 1 for one of the pairs I = {i, i'}, where j' is in
+    /// the group of i'. No other item can improve the determinant, with any partner.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     ///
     /// # Cost
     /// 2mnk operations for C, 14mk² for the e_j.
     fn entrants(&self, leaving: &LeavingPairs<'_>) -> Result<Option<Vec<Vec<usize>>>>;
 
-    /// The whole table, by group.
+    /// Returns the whole table, by group.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn read(&self) -> Result<Vec<SwapNumbers>>;
 }
 
-/// What the residuals of a [`SwapTable`] are at the start: d_j = ‖Fᵀ s_l a_j‖², and −∞ for chosen items.
+/// The initial residuals of a [`SwapTable`]: d_j = ‖Fᵀ s_l a_j‖², and −∞ for chosen items.
 #[derive(Clone, Copy, Debug)]
 pub struct Beyond<'a> {
     /// F, an orthonormal basis of the complement of the chosen rows.
@@ -79,7 +82,7 @@ pub struct Beyond<'a> {
 }
 
 impl Beyond<'_> {
-    /// ‖Fᵀ s_l a_j‖² of all rows, also of the chosen ones.
+    /// Computes ‖Fᵀ s_l a_j‖² for all rows, including the chosen ones.
     pub(crate) fn forms(&self, engine: &(impl Verbs + ?Sized), rows: &Rows<'_>) -> Result<Vec<f64>> {
         if self.complement.ncols() == 0 {
             return Ok(vec![0.0; rows.len()]);
@@ -87,7 +90,7 @@ impl Beyond<'_> {
         engine.row_forms(rows, &vec![self.complement; rows.groups().len()])
     }
 
-    /// Sets the residuals of the chosen items, of residuals group after group.
+    /// Sets the residuals of chosen items to −∞; residuals are listed group by group.
     pub(crate) fn mark(&self, rows: &Rows<'_>, residuals: &mut [f64]) {
         let mut start = 0;
         for (group, chosen) in rows.groups().iter().zip(self.chosen) {
@@ -97,7 +100,7 @@ impl Beyond<'_> {
     }
 }
 
-/// Pairs of chosen items of two groups, which two other items of these groups may replace.
+/// Pairs of chosen items of two groups, to be replaced by two other items of these groups.
 #[derive(Clone, Copy, Debug)]
 pub struct LeavingPairs<'a> {
     /// The dual vectors of chosen items, n×k.
@@ -115,7 +118,7 @@ pub struct SwapNumbers {
     pub residuals: Vec<f64>,
 }
 
-/// A swap, as it changes a [`SwapTable`].
+/// The update of a [`SwapTable`] by a swap.
 ///
 /// ```text
 /// c = A w,  g = A w',   C ← C − α cᵀ − γ gᵀ,   d ← d + a c∘c − b g∘g
@@ -151,14 +154,14 @@ pub struct BestSwap {
     pub ratio: f64,
 }
 
-/// What a table needs to swap on its own: every swap is the best of all groups, and multiplies the determinant by more
+/// A request for swaps without the host. Every swap is the best of all groups, and multiplies the determinant by more
 /// than `1 + least`.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct SwapAhead<'a> {
-    /// The chosen rows s·a_i in columns: `kept` of them that never leave, then those of every slot, group after group.
+    /// The chosen rows s·a_i in columns: `kept` rows that never leave, then the row of every slot, group by group.
     pub rows: MatRef<'a, f64>,
-    /// Their dual basis.
+    /// The dual basis of these rows.
     pub duals: MatRef<'a, f64>,
     pub kept: usize,
     /// Positions of the chosen items, by group and slot.
@@ -166,7 +169,7 @@ pub struct SwapAhead<'a> {
     /// The last swap, if the table does not take it into account yet.
     pub update: Option<&'a SwapUpdate<'a>>,
     pub least: f64,
-    /// The most swaps.
+    /// Maximum number of swaps.
     pub most: usize,
 }
 
@@ -184,7 +187,7 @@ pub struct SwapsAhead {
 pub struct AheadSwap {
     pub group: usize,
     pub swap: BestSwap,
-    /// What rounding may do to its ratio; 0 in double precision.
+    /// Bound on the rounding error of the ratio; 0 in double precision.
     pub error: f64,
 }
 
@@ -192,12 +195,12 @@ pub struct AheadSwap {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwapsEnd {
-    /// The host should have a look. The table does not take the last swap into account.
+    /// The engine made as many swaps as fit one submission. The last swap is not yet applied to the table.
     LongEnough,
-    /// No swap improves the determinant. The table takes all swaps into account.
+    /// No swap improves the determinant. All swaps are applied to the table.
     NoneLeft,
-    /// Rounding cannot tell the next swap. The table takes all swaps into account.
+    /// Rounding leaves the next swap in doubt. All swaps are applied to the table.
     InDoubt,
-    /// Numbers are beyond the device's range: after a swap the table is worth nothing.
+    /// Numbers exceed the device's range. If any swap was made, the table is useless.
     Broken,
 }

@@ -13,7 +13,7 @@ use crate::{
     watch::{Step, Watch},
 };
 
-/// The verbs.
+/// The verbs of an engine.
 ///
 /// | verb | computes | cost |
 /// |---|---|---|
@@ -22,26 +22,26 @@ use crate::{
 /// | [`whiten_rows`](Verbs::whiten_rows) | w_l Fᵀ a_i for every row | 2mnr |
 /// | [`grid_determinants`](Verbs::grid_determinants) | det P(θ), and P(θ)⁻¹ on request, for every node | (8/3 … 8)r³ per node |
 /// | [`grid_forms`](Verbs::grid_forms) | det P(θ) for every node, Re Σ x_l(θ) det P(θ) P(θ)⁻¹ for every part | (8 + 4p/r)r³ per node |
-/// | [`grid_blocks`](Verbs::grid_blocks) | det P(θ) and U P(θ)⁻¹ Uᵀ for some rows U, for every node | (8 + 4m/r)r³ per node |
+/// | [`grid_blocks`](Verbs::grid_blocks) | det P(θ) and U P(θ)⁻¹ Uᵀ for every node | (8 + 4m/r)r³ per node |
 /// | [`candidate_determinants`](Verbs::candidate_determinants) | one determinant per candidate and node, summed over nodes | 8/3·r³ per candidate and node |
 /// | [`project_rows`](Verbs::project_rows) | B ← B − (Bq)qᵀ, with the new ‖b_i‖² | 4mr |
 /// | [`row_norms`](Verbs::row_norms) | ‖a_i‖² for every row | 2mn |
-/// | [`NodeTable::choose`] | a pick's condition on every node, and the next choice | 16r² per node, 2mnr |
+/// | [`NodeTable::choose`] | every node conditioned on a pick, and the next choice | 16r² per node, 2mnr |
 /// | [`GainTable::update`] | c = A q, d ← d − c∘c, the largest d of every group | 2mn |
 /// | [`swap_table`](Verbs::swap_table) | C = WᵀAᵀ in tiles | 2mnk |
-/// | [`fresh_swap_table`](Verbs::fresh_swap_table) | the same, and d = ‖Fᵀa‖² | 2mn² |
-/// | [`SwapTable::entrants`] | on a device: which items can take part in exchanges between two groups | 2mnk + 14mk² |
+/// | [`fresh_swap_table`](Verbs::fresh_swap_table) | C as above, and d = ‖Fᵀa‖² | 2mn² |
+/// | [`SwapTable::entrants`] | on a device: candidates for exchanges between two groups | 2mnk + 14mk² |
 /// | [`SwapTable::gains`] | rank-two update of C and d, the largest M_ii d_j + C_ij² of every group | 4mn + 7mk |
 ///
-/// The order of sums depends on the sizes only, so results do not depend on the number of threads. The CPU computes, in
-/// f64, what an engine does not implement.
+/// The order of summation depends only on the sizes, so results do not depend on the number of threads. Verbs that an
+/// engine does not implement are computed on the CPU, in f64.
 ///
-/// The trait is sealed, since verbs will be added.
+/// The trait is sealed because verbs will be added.
 pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Name, adapter and precision of the engine.
     fn info(&self) -> EngineInfo;
 
-    /// Checks between verbs whether the work may continue. Long loops on the host call it.
+    /// Checks whether the work may continue. Long loops on the host call this between verbs.
     ///
     /// # Errors
     /// [`Error::Ended`](crate::Error::Ended) from an engine under a watch that has ended the work.
@@ -49,94 +49,97 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// The same after a pass over so many rows that is not one of the verbs.
+    /// Like [`proceed`](Verbs::proceed), after a pass over `rows` rows that is not one of the verbs.
     ///
     /// # Errors
-    /// Those of [`proceed`](Verbs::proceed).
+    /// Errors of [`proceed`](Verbs::proceed).
     fn proceed_after(&self, rows: usize) -> Result<()> {
         let _ = rows;
         self.proceed()
     }
 
-    /// The same after so many steps of another kind.
+    /// Like [`proceed`](Verbs::proceed), after `steps` steps of another kind.
     ///
     /// # Errors
-    /// Those of [`proceed`](Verbs::proceed).
+    /// Errors of [`proceed`](Verbs::proceed).
     fn proceed_after_steps(&self, step: Step, steps: usize) -> Result<()> {
         let _ = (step, steps);
         self.proceed()
     }
 
-    /// Says that so many more steps of this kind are to come.
+    /// Adds `steps` to the expected number of steps of this kind.
     fn expect(&self, step: Step, steps: usize) {
         let _ = (step, steps);
     }
 
-    /// The engine without its watch, and the watch, if there is one.
+    /// The engine without its watch, and the watch; `None` if the engine has no watch.
     fn apart(&self) -> Option<(&Engine, &Watch)> {
         None
     }
 
-    /// The engine that computes in f64 in place of this one; `None` if the plain CPU does.
+    /// The engine that computes in f64 in place of this one; `None` stands for the plain CPU.
     fn stand_in(&self) -> Option<&Engine> {
         None
     }
 
-    /// The device that makes batches of proposals, if the engine has one; by default draws are made one by one on the host.
+    /// The device that makes batches of proposals, if the engine has one. Otherwise the host makes draws one at a
+    /// time.
     fn proposal_device(&self) -> Option<Arc<dyn proposals::ProposalDevice>> {
         None
     }
 
-    /// The device that finds the greedy sets of many requests, if the engine has one.
+    /// The device that finds greedy sets for many requests at once, if the engine has one.
     fn slate_device(&self) -> Option<Arc<dyn slates::SlateDevice>> {
         None
     }
 
-    /// Gram matrix of every group, Σ b_i b_iᵀ over its rows.
+    /// Computes the Gram matrix of every group, Σ b_i b_iᵀ over its rows.
     ///
-    /// b_i is the scaled row s_l a_i, or its image w_l Fᵀ s_l a_i if there is a `map`.
+    /// b_i is the scaled row s_l a_i, or its image w_l Fᵀ s_l a_i if a `map` is given.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>>;
 
-    /// ‖F_lᵀ s_l a_i‖² for every row, one factor F_l per group; group after group.
+    /// Computes ‖F_lᵀ s_l a_i‖² for every row, with one factor F_l per group. Results are listed group by group.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn row_forms(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>>;
 
-    /// The rows w_l (s_l a_i)ᵀ F, row-major, r values each; group after group.
+    /// Computes the rows w_l (s_l a_i)ᵀ F of r values each, row-major and group by group.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>> {
         Engine::host().whiten_rows(rows, map)
     }
 
-    /// det P(θ), and P(θ)⁻¹ on request, node after node.
+    /// Computes det P(θ), and P(θ)⁻¹ on request, node by node.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
         Engine::host().grid_determinants(grid, request)
     }
 
-    /// det P(θ), node after node, and W_l = Re Σ_θ x_l(θ) · det P(θ) P(θ)⁻¹ for every part: inverses stay where they are
-    /// computed.
+    /// Computes det P(θ), node by node, and W_l = Re Σ_θ x_l(θ) · det P(θ) P(θ)⁻¹ for every part.
     ///
-    /// `passed` is told of some more nodes whenever they are done, and ends the work by an error.
+    /// Inverses stay in the memory of the engine. `passed` is called with the number of nodes after each batch; an
+    /// error from it ends the work.
     ///
     /// # Errors
-    /// Those of the device, and that of `passed`; the CPU has none.
+    /// Errors of the device and of `passed`; the CPU adds none.
     fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
         Engine::host().grid_forms(of, passed)
     }
 
-    /// det P(θ) and U P(θ)⁻¹ Uᵀ for some rows U of r values each, node after node: inverses stay where they are computed.
+    /// Computes det P(θ) and U P(θ)⁻¹ Uᵀ for given rows U of r values each, node by node.
+    ///
+    /// Inverses stay in the memory of the engine.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn grid_blocks(
         &self,
         grid: &PhaseGrid<'_>,
@@ -145,55 +148,56 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
         Engine::host().grid_blocks(grid, rows)
     }
 
-    /// Re Σ_θ coefficient(θ) · det P_i(θ) for every candidate i, with one determinant per candidate and node.
+    /// Computes Re Σ_θ coefficient(θ) · det P_i(θ) for every candidate i, with one determinant per candidate and
+    /// node.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
         Engine::host().candidate_determinants(candidates)
     }
 
-    /// B ← B − (Bq)qᵀ for a unit vector q and a row-major B; returns the new ‖b_i‖².
+    /// Computes B ← B − (Bq)qᵀ for a unit vector q and a row-major B; returns the new ‖b_i‖².
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
         Engine::host().project_rows(rows, direction)
     }
 
-    /// ‖s_l a_i‖² for every row; group after group.
+    /// Computes ‖s_l a_i‖² for every row, group by group.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>> {
         Engine::host().row_norms(rows)
     }
 
-    /// A table that starts with these gains, group after group.
+    /// Returns a table that starts with these gains, which are listed group by group.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn gain_table<'e>(&'e self, rows: &Rows<'e>, gains: &[f64]) -> Result<Box<dyn GainTable + 'e>> {
         Engine::host().gain_table(rows, gains)
     }
 
-    /// Whether tables of gains pick on their own ([`GainTable::pick_ahead`]).
+    /// Whether gain tables can pick without the host ([`GainTable::pick_ahead`]).
     fn picks_ahead(&self) -> bool {
         false
     }
 
-    /// A table that starts with ‖s_l a_i‖².
+    /// Returns a gain table that starts with ‖s_l a_i‖².
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn norm_table<'e>(&'e self, rows: &Rows<'e>) -> Result<Box<dyn GainTable + 'e>> {
         self.gain_table(rows, &self.row_norms(rows)?)
     }
 
-    /// A table of the coefficients C = W_lᵀ s_l a_i of every row, with these residuals d.
+    /// Returns a table of the coefficients C = W_lᵀ s_l a_i of every row, with these residuals d.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn swap_table<'e>(
         &'e self,
         rows: &Rows<'e>,
@@ -203,10 +207,10 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
         Engine::host().swap_table(rows, duals, residuals)
     }
 
-    /// The same, with residuals that the engine computes.
+    /// Like [`swap_table`](Verbs::swap_table), with residuals that the engine computes.
     ///
     /// # Errors
-    /// Those of the device; the CPU has none.
+    /// Errors of the device; the CPU has none.
     fn fresh_swap_table<'e>(
         &'e self,
         rows: &Rows<'e>,
@@ -218,12 +222,13 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
         self.swap_table(rows, duals, &residuals)
     }
 
-    /// A table of the nodes of a grid, to choose rows of one group w Fᵀ s a_i by; `None` from an engine that has no
-    /// memory of its own. The host then conditions nodes itself, which [`grid_determinants`](Verbs::grid_determinants)
-    /// returns, and weighs rows by [`row_forms`](Verbs::row_forms).
+    /// Returns a table of the nodes of a grid, for choosing rows w Fᵀ s a_i of one group.
+    ///
+    /// Returns `None` if the engine computes in host memory. The host then conditions the nodes that
+    /// [`grid_determinants`](Verbs::grid_determinants) returns, and weighs rows with [`row_forms`](Verbs::row_forms).
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     fn node_table(
         &self,
         rows: &Rows<'_>,

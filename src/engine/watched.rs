@@ -22,7 +22,7 @@ use crate::{
     watch::{Ended, Step, Watch},
 };
 
-/// About the number of floating-point operations of a thread between two checks of the watch, some tenths of a second.
+/// Approximate floating-point operations per thread between two checks of the watch: a few tenths of a second.
 const OPERATIONS: f64 = 2.5e8;
 
 /// An engine under a [`Watch`].
@@ -39,7 +39,7 @@ pub(super) struct Watched {
 /// The number of kinds of steps.
 const STEPS: usize = Step::Pilot as usize + 1;
 
-/// Steps of one kind: those done, and those expected in all, 0 if that is not known.
+/// Steps of one kind: the number done, and the number expected in total, 0 if unknown.
 #[derive(Debug, Default)]
 struct Steps {
     done: AtomicU64,
@@ -79,7 +79,7 @@ impl Watched {
         self.pass_over(rows.len(), || verb(&rows.under(&self.latch)))
     }
 
-    /// Runs a pass over this many rows.
+    /// Runs a pass over this number of rows.
     fn pass_over<T>(&self, rows: usize, verb: impl FnOnce() -> Result<T>) -> Result<T> {
         self.latch.check()?;
         let found = verb()?;
@@ -87,7 +87,7 @@ impl Watched {
         Ok(found)
     }
 
-    /// Runs a verb on some nodes after another.
+    /// Runs a verb on a few nodes at a time.
     fn in_pieces(
         &self,
         grid: &PhaseGrid<'_>,
@@ -104,7 +104,7 @@ impl Watched {
         Ok(())
     }
 
-    /// Counts this many more steps as done, unless the watch ended them.
+    /// Counts `more` steps as done, unless the watch has ended the work.
     fn passed(&self, step: Step, more: usize) -> Result<()> {
         self.latch.check()?;
         let Steps { done, expected } = &self.steps[step as usize];
@@ -115,7 +115,8 @@ impl Watched {
     }
 }
 
-/// How many of `count` pieces of work, each of this many operations, come between two checks of the watch.
+/// The number of pieces of work between two checks of the watch, out of `count` pieces of `operations` operations
+/// each.
 pub(crate) fn at_a_time(count: usize, operations: f64) -> usize {
     let threads = threads();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded down, saturating")]
@@ -262,7 +263,7 @@ impl Verbs for Watched {
         Ok(Box::new(WatchedTable { watched: self, rows: rows.len(), table }))
     }
 
-    /// A table does not check the watch; its callers do between choices.
+    /// Node tables do not check the watch; their callers do, between choices.
     fn node_table(
         &self,
         rows: &Rows<'_>,
@@ -279,7 +280,7 @@ impl Verbs for Watched {
     }
 }
 
-/// A table of the wrapped engine, of rows under the watch.
+/// A table of the wrapped engine, over rows under the watch.
 #[derive(Debug)]
 struct WatchedTable<'e, T: ?Sized> {
     watched: &'e Watched,

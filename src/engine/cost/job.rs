@@ -1,30 +1,30 @@
-//! What will be computed, and what it asks of an engine.
+//! Jobs, and the work that they demand of an engine.
 
 use crate::{Features, engine::GridRequest};
 
-/// What to compute.
+/// The kind of computation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Task {
-    /// So many passes that multiply every row by a vector.
+    /// This number of passes. Each multiplies every row by a vector.
     Passes(usize),
-    /// The set-up of a sampler by rejection, of a k-DPP or of a DPP.
+    /// The set-up of a rejection sampler, or of a sampler for a k-DPP or a DPP.
     SetUp,
     /// ln Z under a quota.
     Normaliser,
     /// ln Z and inclusion probabilities.
     Inference,
-    /// The set-up of a sampler by interpolation, and so many draws.
+    /// The set-up of an interpolation sampler, and this number of draws.
     Interpolation(usize),
     /// [`LazyGreedy`](crate::map::LazyGreedy) on the CPU, [`Greedy`](crate::map::Greedy) on a GPU.
     Greedy,
-    /// So many climbs of [`LocalSearch`](crate::map::LocalSearch), each from a greedy set.
+    /// This number of climbs of [`LocalSearch`](crate::map::LocalSearch), each from a greedy set.
     LocalSearch(usize),
-    /// [`Slates`](crate::slates::Slates) of so many requests for so many candidates each.
+    /// [`Slates`](crate::slates::Slates) of many requests.
     Slates {
         /// Number of requests.
         requests: usize,
-        /// Candidates of each.
+        /// Number of candidates per request.
         candidates: usize,
     },
 }
@@ -35,10 +35,10 @@ pub struct Job {
     task: Task,
     items: f64,
     dims: f64,
-    /// Of all rows, as they are stored.
+    /// Size of all rows as stored.
     pub(super) bytes: f64,
     parts: f64,
-    /// k.
+    /// Number of items per set, k.
     picks: f64,
 }
 
@@ -47,14 +47,14 @@ pub struct Job {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct SlateShape {
     pub(in crate::engine) dims: usize,
-    /// Bytes of a value of a row, as stored.
+    /// Bytes per stored value of a row.
     pub(in crate::engine) value_bytes: usize,
     pub(in crate::engine) picks: usize,
     pub(in crate::engine) parts: usize,
     pub(in crate::engine) candidates: usize,
 }
 
-/// What a job asks of an engine. What stays on the host with either engine does not count.
+/// The work of a job on an engine. Work that stays on the host with either engine is left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Work {
     /// Bytes read and written.
@@ -63,72 +63,72 @@ pub(super) struct Work {
     pub(super) operations: f64,
     /// Floating-point operations of determinants and inverses of complex matrices.
     pub(super) eliminations: f64,
-    /// Rows of the largest of those matrices.
+    /// Number of rows of the largest of these matrices.
     pub(super) order: f64,
-    /// Times that the host waits for a GPU.
+    /// Number of times that the host waits for a GPU.
     pub(super) waits: f64,
 }
 
-/// Which algorithm runs.
+/// The kind of engine, which decides the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum On {
     Cpu,
     Gpu,
 }
 
-/// The share of the rows that lazy greedy reads per pick once it has visited most of them.
+/// The fraction of the rows that lazy greedy reads per pick once it has visited most of them.
 const LAZY: f64 = 0.3;
 /// Operations of a determinant and of an inverse, over r³.
 const DETERMINANT: f64 = 8.0 / 3.0;
 const INVERSE: f64 = 8.0;
-/// A line of nodes on the CPU, in operations of determinants by LU that take as long: r³ times the first for the line, r² times the
-/// second for each of its nodes.
+/// The cost of a line of nodes on the CPU, in operations of LU determinants that take as long: r³ times the first
+/// number for the line, and r² times the second for each of its nodes.
 const LINE: [f64; 2] = [32.0, 7.0];
-/// The same of inverses, r³ times both.
+/// The same for inverses, with r³ for both numbers.
 const LINE_OF_INVERSES: [f64; 2] = [60.0, 2.4];
 /// Bytes of a complex number.
 const COMPLEX: f64 = 16.0;
-/// The share of the nodes that sizes alone tell which is used in the end.
+/// The fraction of the nodes predicted from sizes alone that is used in the end.
 const NODES_USED: f64 = 0.65;
-/// Times that a draw by interpolation reads or writes the inverse of every node at a pick.
+/// Number of times per pick that an interpolation draw reads or writes the inverse of every node.
 const CONDITIONING: f64 = 4.0;
-/// Swaps of a climb for every item of the set, and fresh starts of a climb from its rows.
+/// Swaps per climb and item of the set, and fresh starts per climb from its rows.
 const SWAPS: f64 = 0.25;
 const REFRESHES: f64 = 3.0;
-/// Waits for a GPU at a swap of a climb, several of which are made at a time, and at a start from its rows.
+/// GPU waits per swap of a climb (several swaps are made at a time), and per start from its rows.
 const CLIMB_WAITS: [f64; 2] = [0.25, 2.0];
-/// Operations to read and compare a candidate's gain at a pick of a slate, besides those of its row.
+/// Operations per pick of a slate to read and compare a candidate's gain, in addition to those on its row.
 const COMPARED: f64 = 130.0;
-/// Requests, and candidates, that go to a GPU together.
+/// Maximum number of requests, and of candidates, uploaded to a GPU together.
 const SLATES: [f64; 2] = [8192.0, 2_097_152.0];
 
 impl Job {
-    /// A task on these features, for one item and one part.
+    /// Creates a job on these features, for sets of one item and for one part.
     #[must_use]
     pub fn new(features: &Features, task: Task) -> Self {
         Self::of_size(features.items(), features.dims(), features.row_bytes() / features.dims(), task)
     }
 
-    /// A task on m×n values of so many bytes each, for one item and one part.
+    /// Creates a job on m×n values of `value_bytes` bytes each, for sets of one item and for one part.
     #[must_use]
     pub fn of_size(items: usize, dims: usize, value_bytes: usize, task: Task) -> Self {
         let (items, dims) = (items as f64, dims as f64);
         Self { task, items, dims, bytes: items * dims * value_bytes as f64, parts: 1.0, picks: 1.0 }
     }
 
-    /// For so many parts.
+    /// Sets the number of parts.
     #[must_use]
     pub fn with_parts(self, parts: usize) -> Self {
         Self { parts: parts.max(1) as f64, ..self }
     }
 
-    /// For sets of so many items.
+    /// Sets the number of items per set.
     #[must_use]
     pub fn with_picks(self, picks: usize) -> Self {
         Self { picks: picks.max(1) as f64, ..self }
     }
 
-    /// Bytes of the matrix of a node of the torus, 0 without nodes.
+    /// Bytes of the matrix of a node of the torus; 0 for tasks without nodes.
     #[cfg(feature = "gpu")]
     pub(in crate::engine) fn bytes_of_a_node(&self) -> f64 {
         match self.task {
@@ -137,7 +137,7 @@ impl Job {
         }
     }
 
-    /// The slates of the task, if it is one.
+    /// Returns the sizes of the task's slates; `None` for other tasks.
     #[cfg(feature = "gpu")]
     pub(in crate::engine) fn slate_shape(&self) -> Option<SlateShape> {
         let Task::Slates { candidates, .. } = self.task else { return None };
@@ -162,38 +162,38 @@ impl Job {
         }
     }
 
-    /// n, or m if that is less.
+    /// n, or m if that is smaller.
     fn rank(&self) -> f64 {
         self.dims.min(self.items)
     }
 
-    /// Loops of passes run on a GPU without the host, which reads the answers at the end. A number per row is read and
-    /// written.
+    /// Passes on a GPU run in a loop without the host, which reads the results at the end. One number per row is read
+    /// and written.
     fn passes(&self, count: f64) -> Work {
         let (bytes, operations) = (self.bytes + 16.0 * self.items, 2.0 * self.items * self.dims);
         Work { bytes: count * bytes, operations: count * operations, waits: 3.0, ..Work::default() }
     }
 
-    /// Every row times a matrix of so many columns.
+    /// Multiplies every row by a matrix of `columns` columns.
     fn products(&self, columns: f64) -> Work {
         let operations = 2.0 * self.items * self.dims * columns;
         Work { bytes: self.bytes + 8.0 * self.items, operations, waits: 2.0, ..Work::default() }
     }
 
-    /// The nodes on the torus of the last so many parts.
+    /// The number of nodes on the torus of the last `parts` parts.
     fn nodes(&self, parts: f64) -> f64 {
         let [of_total, others] = self.phases(parts);
         (0.5 * NODES_USED * others * of_total).ceil()
     }
 
-    /// The phases of the total, and of all those parts but one.
+    /// The number of phases of the total, and of all these parts except one.
     fn phases(&self, parts: f64) -> [f64; 2] {
         let count = (self.picks / self.parts).max(1.0);
         let of_total = (9.0 * (count * parts).sqrt()).ceil() + 16.0;
         [of_total.min(self.rank() + 1.0), (count + 1.0).powf(parts - 1.0)]
     }
 
-    /// Determinants, or inverses, of so many nodes, at so many operations over r³ each.
+    /// Determinants or inverses at `nodes` nodes, at `each` times r³ operations each.
     fn eliminations(&self, each: f64, nodes: f64) -> Work {
         let order = self.rank();
         Work { eliminations: each * order.powi(3) * nodes, order, ..Work::default() }
@@ -205,7 +205,7 @@ impl Job {
         on == On::Cpu && NODES_USED * of_total >= request.fewest_on_a_line() as f64
     }
 
-    /// Bytes of an inverse of every node.
+    /// Bytes of the inverses of `nodes` nodes.
     fn inverses(&self, nodes: f64) -> f64 {
         COMPLEX * self.rank().powi(2) * nodes
     }
@@ -242,7 +242,7 @@ impl Job {
         let mut left = self.parts;
         while left >= 1.0 {
             let nodes = self.nodes(left);
-            // Half of the grids are laid out anew, and all but the first are of their own.
+            // Half of the grids are laid out twice, and every stage except the first has a separate grid.
             let laid_out =
                 if self.parts > 1.0 { 0.5 } else { 0.0 } + if left < self.parts { 1.0 } else { 0.0 };
             let inverses = self.eliminations(laid_out * INVERSE, nodes);
@@ -257,7 +257,7 @@ impl Job {
 
     fn local_search(&self, climbs: f64) -> Work {
         let own = self.picks / self.parts;
-        // Every swap is two passes, and a climb makes some.
+        // Every swap takes two passes, and a climb makes several swaps.
         let passes = self.passes(self.picks).and(self.passes(2.0 * (1.0 + SWAPS * self.picks)));
         let columns = self.dims + own + if self.parts > 1.0 { self.picks } else { 0.0 };
         let [of_a_swap, of_a_start] = CLIMB_WAITS;
@@ -266,7 +266,7 @@ impl Job {
         Work { waits: 6.0, ..Work::default() }.and(Work { waits: 0.0, ..passes }.and(starts).times(climbs))
     }
 
-    /// Lengths, then a direction for every pick; rows stay in a cache, or in a workgroup's memory.
+    /// Computes lengths, then a direction per pick. Rows stay in a cache, or in a workgroup's memory.
     fn slates(&self, requests: f64, candidates: f64) -> Work {
         let all = requests * candidates;
         let operations = all * self.picks * (2.0 * self.dims + COMPARED);

@@ -15,29 +15,29 @@ use crate::{
     parallel::{map_ordered, threads},
 };
 
-/// Dimensions of all rows.
+/// Number of values per row.
 pub(in crate::engine) const DIMS: usize = 64;
-/// Rows that stay in the cache of a core.
+/// Number of rows that stay in the cache of a core.
 const BLOCK: usize = 2048;
-/// Rows in single precision that no cache holds: 64 MiB.
+/// Number of rows in single precision that no cache holds: 64 MiB.
 const LARGE: usize = 1 << 18;
-/// Times that everything is measured; the shortest time counts.
+/// Number of times that everything is measured; the shortest time counts.
 const TIMES: usize = 5;
-/// Determinants that each thread computes.
+/// Number of determinants that each thread computes.
 const NODES: usize = 8;
 
-/// Rates that were measured before, by the number of threads.
+/// Rates measured before, by the number of threads.
 static KNOWN: Mutex<Vec<(usize, Rates)>> = Mutex::new(Vec::new());
 
 impl Rates {
-    /// Those of this computer, on the threads of the current rayon pool.
+    /// Measures the rates of this computer, on the threads of the current rayon pool.
     ///
     /// # Cost
-    /// Some 100 ms the first time, and 64 MiB for that time. The rates are kept for the life of the process, as they were when
-    /// the computer was that busy.
+    /// About 100 ms the first time, and 64 MiB for that time. The rates are kept for the life of the process, even if
+    /// the computer was busy when they were measured.
     ///
     /// # Errors
-    /// None in practice: those of passes over rows.
+    /// None in practice; errors of passes over rows.
     #[doc(hidden)]
     pub fn of_cpu() -> Result<Self> {
         let find =
@@ -45,7 +45,7 @@ impl Rates {
         if let Some(rates) = find(&KNOWN.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(rates);
         }
-        // Nothing is locked here: a thread that waits for others may begin another job, which measures too.
+        // Nothing is locked here, because a thread that waits for others may begin another job, which also measures.
         let [small, large] = ORDERS.map(eliminate);
         let rates = Self { read: read()?, multiply: multiply()?, eliminate: [small?, large?], gpu: None };
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +56,7 @@ impl Rates {
     }
 }
 
-/// The shortest of several times.
+/// Returns the shortest of several times.
 fn shortest(run: impl Fn() -> Result<()>) -> Result<f64> {
     let mut best = f64::INFINITY;
     for _ in 0..TIMES {
@@ -67,14 +67,14 @@ fn shortest(run: impl Fn() -> Result<()>) -> Result<f64> {
     Ok(best.max(1e-9))
 }
 
-/// Rows of small numbers, none of which are alike.
+/// Makes rows of small numbers, no two of them equal.
 pub(in crate::engine) fn features(rows: usize) -> Result<Features> {
     let values: Vec<f32> =
         (0..rows * DIMS).map(|at| (at * 40_503 % 65_521) as f32 / 65_521.0 - 0.5).collect();
     Features::from_rows(rows, DIMS, values)
 }
 
-/// Bytes of rows that a pass reads from memory in a second, with all threads at work.
+/// Measures the bytes of rows per second that a pass reads from memory, with all threads at work.
 fn read() -> Result<f64> {
     let features = features(LARGE)?;
     let rows = Rows::scaled(&features, vec![Items::All(LARGE)]);
@@ -82,7 +82,7 @@ fn read() -> Result<f64> {
     Ok((LARGE * features.row_bytes()) as f64 / time)
 }
 
-/// Operations of products of rows in the cache with a matrix that all threads together do in a second.
+/// Measures the operations per second of all threads for products of cached rows with a matrix.
 fn multiply() -> Result<f64> {
     let features = features(BLOCK)?;
     let factor = Mat::from_fn(DIMS, DIMS, |i, j| 1.0 / (1 + i + j) as f64);
@@ -98,7 +98,7 @@ fn multiply() -> Result<f64> {
     Ok(map_ordered(threads(), of_one).into_iter().collect::<Result<Vec<f64>>>()?.iter().sum())
 }
 
-/// Operations of determinants of complex matrices of so many rows that all threads do in a second.
+/// Measures the operations per second of all threads for determinants of complex matrices with `order` rows.
 fn eliminate(order: usize) -> Result<f64> {
     let nodes = NODES * threads();
     let engine = Engine::host();
@@ -106,7 +106,7 @@ fn eliminate(order: usize) -> Result<f64> {
     Ok(operations(order, nodes) / time)
 }
 
-/// The determinants of so many matrices of this order.
+/// Computes the determinants of `nodes` matrices of this order.
 pub(in crate::engine) fn determinants(engine: &Engine, order: usize, nodes: usize) -> Result<()> {
     let entry = |i: usize, j: usize| 1.0 / (1 + i.abs_diff(j)) as f64;
     let share =
@@ -120,7 +120,7 @@ pub(in crate::engine) fn determinants(engine: &Engine, order: usize, nodes: usiz
     engine.grid_determinants(&grid, GridRequest::Determinants).map(|points| drop(black_box(points)))
 }
 
-/// Operations of these determinants.
+/// Number of operations of these determinants.
 pub(in crate::engine) fn operations(order: usize, nodes: usize) -> f64 {
     8.0 / 3.0 * (order.pow(3) * nodes) as f64
 }

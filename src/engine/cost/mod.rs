@@ -1,4 +1,4 @@
-//! What a job costs on the CPU and on a GPU, and which of them to take.
+//! The cost of a job on the CPU and on a GPU, and the choice between them.
 
 mod job;
 mod measured;
@@ -19,13 +19,13 @@ pub use rates::{GpuRates, Rates};
 
 use super::Engine;
 
-/// An engine, and why it was taken.
+/// An engine, and why it was chosen.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Chosen {
     /// The engine.
     pub engine: Engine,
-    /// Why, in a sentence.
+    /// The reason, in one sentence.
     pub reason: String,
 }
 
@@ -36,12 +36,12 @@ impl Chosen {
 }
 
 impl Engine {
-    /// The engine that is predicted to be faster for a job: a GPU that computes in f64, or the CPU.
+    /// Chooses the engine that is predicted to be faster for a job: a GPU that computes in f64, or the CPU.
     ///
-    /// Nothing is measured for a job that any CPU finishes before a GPU is open. For others the rates of the CPU are
-    /// measured (some 50 ms, once per process); a GPU is opened if a good one of its kind would be faster, its rates are
-    /// measured (once per process and adapter), and it is used if it is faster by these. Software adapters and GPUs
-    /// without f64 are never taken; [`Engine::gpu`] takes them.
+    /// Nothing is measured for a job that any CPU finishes before a GPU is open. For other jobs, the rates of the CPU
+    /// are measured (about 50 ms, once per process). If a good GPU of its kind would be faster, the GPU is opened and
+    /// its rates are measured (once per process and adapter). It is used if these rates make it faster. Software
+    /// adapters and GPUs without f64 are never chosen; [`Engine::gpu`] opens them.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {

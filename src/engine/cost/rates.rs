@@ -1,10 +1,10 @@
-//! What an engine does in a second, and the times that follow.
+//! The rates of an engine, and the times predicted from them.
 
 use std::fmt;
 
 use super::job::{Job, On};
 
-/// What an engine does in a second.
+/// The rates of an engine, per second.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
@@ -12,41 +12,42 @@ pub struct Rates {
     pub read: f64,
     /// Floating-point operations of products of matrices.
     pub multiply: f64,
-    /// The same of determinants of complex matrices of [`ORDERS`] rows.
+    /// Floating-point operations of determinants of complex matrices with [`ORDERS`] rows.
     pub eliminate: [f64; 2],
-    /// What a GPU needs besides.
+    /// Additional costs, if the engine is a GPU.
     pub gpu: Option<GpuRates>,
 }
 
-/// What a GPU needs that the CPU does not.
+/// Costs that a GPU has and the CPU does not.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GpuRates {
-    /// Bytes brought to its memory in a second. Where memory is shared this is the speed of a copy.
+    /// Bytes uploaded per second. If memory is shared, this is the speed of a copy.
     pub upload: f64,
-    /// Seconds of a submission that does nothing, and of waiting for it.
+    /// Seconds for an empty submission, including the wait for it.
     pub latency: f64,
-    /// Seconds to open it and to compile its shaders; 0 if it is open.
+    /// Seconds to open the GPU and compile its shaders; 0 if it is open.
     pub opening: f64,
 }
 
-/// Rows of the matrices whose determinants are measured: a device has small ones in the memory of a workgroup, and large ones in
-/// its own.
+/// Rows of the matrices whose determinants are measured. A device keeps small matrices in workgroup memory, and large
+/// ones in its main memory.
 pub(in crate::engine) const ORDERS: [usize; 2] = [32, 96];
-/// The most rows of a small one.
+/// Maximum number of rows of a small matrix.
 const SMALL: f64 = 64.0;
 
-/// Seconds to open a GPU and to compile its shaders.
+/// Seconds to open a GPU and compile its shaders.
 pub(in crate::engine) const OPENING: f64 = 0.3;
 
 impl Rates {
-    /// One thread of the slowest computer considered: what is done there sooner than a GPU is open needs no measurement.
+    /// Rates of one thread of the slowest computer considered. A job that it finishes before a GPU is open needs no
+    /// measurement.
     pub(in crate::engine) fn slowest_cpu() -> Self {
         Self { read: 2e9, multiply: 1e9, eliminate: [2e8; 2], gpu: None }
     }
 
-    /// What a good GPU of its kind reaches in f64: enough to tell whether it is worth opening, where it can be measured. An
-    /// H200 was measured at 6.6e9, 1.4e12 and 7.8e12.
+    /// Rates that a good GPU of its kind reaches in f64. They show whether a GPU is worth opening, after which it is
+    /// measured. An H200 was measured at 6.6e9 (upload), 1.4e12 (read) and 7.8e12 (multiply).
     pub(in crate::engine) fn of_good_gpu(is_discrete: bool) -> Self {
         let [upload, read, multiply, small, large] =
             if is_discrete { [12e9, 1.5e12, 8e12, 1.5e12, 2e11] } else { [15e9, 1e11, 2e11, 4e10, 2e10] };
@@ -58,12 +59,12 @@ impl Rates {
         }
     }
 
-    /// The same of a GPU that is open.
+    /// The same rates for a GPU that is already open.
     pub(in crate::engine) fn open(self) -> Self {
         Self { gpu: self.gpu.map(|gpu| GpuRates { opening: 0.0, ..gpu }), ..self }
     }
 
-    /// The predicted seconds of a job once its rows are there, for benches.
+    /// The predicted seconds of a job whose rows are already uploaded, for benches.
     #[doc(hidden)]
     #[must_use]
     pub fn seconds_of(&self, job: &Job) -> f64 {
@@ -91,7 +92,7 @@ impl Rates {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::engine) struct Time {
     pub(super) opening: f64,
-    /// Bringing the rows to a GPU.
+    /// Seconds to upload the rows.
     pub(super) upload: f64,
     pub(super) uploaded_bytes: f64,
     pub(super) computing: f64,
@@ -103,7 +104,7 @@ impl Time {
     }
 }
 
-/// The predicted times of a GPU and of the CPU, in a sentence.
+/// The predicted times of a GPU and of the CPU, displayed as part of a sentence.
 pub(in crate::engine) struct Compared {
     pub(in crate::engine) gpu: Time,
     pub(in crate::engine) cpu: Time,
@@ -125,7 +126,7 @@ impl fmt::Display for Compared {
     }
 }
 
-/// A time with two digits.
+/// A time, displayed with two digits.
 pub(in crate::engine) struct Seconds(pub(in crate::engine) f64);
 
 impl fmt::Display for Seconds {
@@ -139,7 +140,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A size in decimal units.
+/// A size, displayed in decimal units.
 pub(in crate::engine) struct Bytes(pub(in crate::engine) f64);
 
 impl fmt::Display for Bytes {

@@ -1,4 +1,4 @@
-//! Made-up CPUs and GPUs, and crossovers by hand.
+//! Made-up CPUs and GPUs, and crossovers from hand calculations.
 
 use super::{GpuRates, Job, Rates, Task, rates::Compared, rates::Time};
 use crate::Engine;
@@ -14,9 +14,9 @@ const TASKS: [Task; 8] = [
     Task::Slates { requests: 20_000, candidates: 200 },
 ];
 
-/// Sixteen cores of a workstation.
+/// A workstation with sixteen cores.
 const CPU: Rates = Rates { read: 4e10, multiply: 8e11, eliminate: [1.6e11; 2], gpu: None };
-/// A card of a workstation, in f64.
+/// A workstation GPU, in f64.
 const GPU: Rates = Rates {
     read: 8e11,
     multiply: 2e12,
@@ -24,7 +24,7 @@ const GPU: Rates = Rates {
     gpu: Some(GpuRates { upload: 2e10, latency: 5e-5, opening: 0.3 }),
 };
 
-/// The fewest rows from which on the GPU is faster.
+/// The smallest number of rows at which the GPU is faster.
 fn crossover(job: impl Fn(usize) -> Job, cpu: &Rates, gpu: &Rates) -> usize {
     let prefers = |items: usize| gpu.time_of(&job(items)).seconds() < cpu.time_of(&job(items)).seconds();
     let (mut low, mut high) = (1, 1_000_000_000);
@@ -38,9 +38,10 @@ fn crossover(job: impl Fn(usize) -> Job, cpu: &Rates, gpu: &Rates) -> usize {
 
 #[test]
 fn passes_cross_over_where_a_hand_calculation_says() {
-    // Rows of 64 values in f32 are 256 bytes, with two numbers of 8 bytes. The CPU reads 16 · 272 bytes at 40 GB/s, 108.8 ns
-    // a row. The card brings 256 bytes over at 20 GB/s, 12.8 ns, and reads as much as the CPU at 800 GB/s, 5.44 ns; it opens in 0.3 s and waits
-    // 3 times for 50 µs. m = 0.30015 s / (108.8 − 12.8 − 5.44) ns = 3.3144 million.
+    // Rows of 64 values in f32 are 256 bytes, with two numbers of 8 bytes. The CPU reads 16 · 272 bytes at 40 GB/s:
+    // 108.8 ns per row. The GPU uploads 256 bytes at 20 GB/s, 12.8 ns, and reads as many bytes as the CPU at 800
+    // GB/s, 5.44 ns. It opens in 0.3 s and waits 3 times for 50 µs. m = 0.30015 s / (108.8 − 12.8 − 5.44) ns = 3.3144
+    // million.
     let job = |items| Job::of_size(items, 64, 4, Task::Passes(16));
     let found = crossover(job, &CPU, &GPU) as f64;
     assert!((found / 3.3144e6 - 1.0).abs() < 1e-4, "{found}");
@@ -48,8 +49,8 @@ fn passes_cross_over_where_a_hand_calculation_says() {
 
 #[test]
 fn set_up_crosses_over_where_a_hand_calculation_says() {
-    // A Gram matrix and leverages are 2 · 2 · 256² = 262,144 operations a row: 327.68 ns at 800 G/s, 131.072 ns at 2 T/s. The card
-    // also gets 1024 bytes, 51.2 ns. m = 0.3001 s / (327.68 − 131.072 − 51.2) ns = 2.0639 million.
+    // A Gram matrix and leverages take 2 · 2 · 256² = 262,144 operations per row: 327.68 ns at 800 G/s, 131.072 ns at
+    // 2 T/s. The GPU also uploads 1024 bytes, 51.2 ns. m = 0.3001 s / (327.68 − 131.072 − 51.2) ns = 2.0639 million.
     let job = |items| Job::of_size(items, 256, 4, Task::SetUp);
     let found = crossover(job, &CPU, &GPU) as f64;
     assert!((found / 2.0639e6 - 1.0).abs() < 1e-4, "{found}");
@@ -57,15 +58,15 @@ fn set_up_crosses_over_where_a_hand_calculation_says() {
 
 #[test]
 fn nodes_cross_over_where_a_hand_calculation_says() {
-    // Of 9·√4 + 16 = 34 nodes ⌈0.325 · 34⌉ = 12 are used. A draw of 4 picks reads or writes their inverses 4 times at each:
-    // 16 · 12 · 64² · 16 bytes, 12.583 MB; 314.57 µs at 40 GB/s, 15.729 µs at 800 GB/s. With 5 waits of 50 µs for the card,
-    // d = 0.3 s / (314.57 − 15.729 − 250) µs = 6142.
+    // Of 9·√4 + 16 = 34 nodes, ⌈0.325 · 34⌉ = 12 are used. A draw of 4 picks reads or writes each inverse 4 times per
+    // pick: 16 · 12 · 64² · 16 bytes, 12.583 MB; 314.57 µs at 40 GB/s, 15.729 µs at 800 GB/s. The GPU also waits 5
+    // times for 50 µs. d = 0.3 s / (314.57 − 15.729 − 250) µs = 6142.
     let job = |draws| Job::of_size(100, 64, 4, Task::Interpolation(draws)).with_picks(4);
     let found = crossover(job, &CPU, &GPU) as f64;
     assert!((found / 6142.0 - 1.0).abs() < 0.01, "{found}");
 }
 
-/// More rows never take less time, and a GPU that is open never takes more.
+/// More rows never take less time, and an open GPU never takes more time than one that is not.
 #[test]
 fn every_task_grows_with_its_rows() {
     for task in TASKS {

@@ -9,16 +9,16 @@ use crate::engine::{Group, Rows};
 
 /// Rows converted to f64 at a time: 256 rows of 64 values are 128 KiB.
 pub(super) const BLOCK: usize = 256;
-/// Rows of one task. Independent of the machine, since sums are computed per task.
+/// Rows per task. The number does not depend on the machine, because sums are computed per task.
 const TASK: usize = 8192;
-/// Bytes of a window, …
+/// Bytes of a window, unless that is fewer than [`LEAST`] rows for every group.
 const WINDOW: usize = 32 << 20;
-/// … or more, if that is fewer rows than this for every group.
+/// Minimum number of rows of a window, for every group.
 const LEAST: usize = 512;
-/// Rows in a tile of a table of swaps; tasks begin at multiples of it.
+/// Rows per tile of a swap table; tasks begin at multiples of it.
 pub(super) const TILE: usize = 8;
 
-/// Rows to prefetch before they are read.
+/// Number of rows to prefetch before they are read.
 pub(super) const AHEAD: usize = 16;
 
 /// A run of rows of one group.
@@ -29,8 +29,8 @@ pub(super) struct Task {
     pub(super) end: usize,
 }
 
-/// All rows, in runs of at most [`TASK`]. All groups finish a window of a large matrix before any of them continues, so
-/// every byte is read once, nearly in the order of the file, whatever the number of groups.
+/// Splits all rows into runs of at most [`TASK`]. All groups finish a window of a large matrix before any of them
+/// continues, so every byte is read once, nearly in the order of the file, for any number of groups.
 pub(super) fn tasks(rows: &Rows<'_>) -> Vec<Task> {
     let features = rows.features();
     let window = (WINDOW / features.row_bytes()).max(LEAST * rows.groups().len()).max(1);
@@ -54,7 +54,7 @@ pub(super) fn tasks(rows: &Rows<'_>) -> Vec<Task> {
     tasks
 }
 
-/// The slice of `values` of every task; they have `width` values per row, group after group.
+/// Splits `values` into a slice per task. They have `width` values per row, group by group.
 pub(super) fn split<'v>(
     rows: &Rows<'_>,
     tasks: &[Task],

@@ -24,20 +24,20 @@ pub(super) fn row_norms(rows: &Rows<'_>) -> Vec<f64> {
     norms
 }
 
-/// A table with its rows.
+/// A gain table with its rows.
 #[derive(Debug)]
 pub(super) struct CpuGains<'a> {
     rows: Rows<'a>,
-    /// By group.
+    /// Gains by group.
     gains: Vec<Vec<f64>>,
-    /// Groups that are open.
+    /// Whether each group is open.
     open: Vec<bool>,
     /// Group and position of rows removed since the last update.
     removed: Vec<(usize, usize)>,
 }
 
 impl<'a> CpuGains<'a> {
-    /// A table with these gains, group after group.
+    /// Creates a table with these gains, which are listed group by group.
     pub(super) fn new(rows: &Rows<'a>, gains: &[f64]) -> Self {
         let mut rest = gains;
         let mut groups = Vec::with_capacity(rows.groups().len());
@@ -117,7 +117,7 @@ pub(super) struct Run<'a> {
     scale: f64,
 }
 
-/// Bytes of features that the cache of a core may hold: there, prefetching takes longer than reading.
+/// Bytes of features that the cache of a core may hold. For these, prefetching takes longer than reading.
 const CACHED: usize = 1 << 20;
 
 impl<'a> Run<'a> {
@@ -133,7 +133,7 @@ impl<'a> Run<'a> {
         Self { features, items: group.items, start: task.start, listed, scale: group.scale }
     }
 
-    /// What the row at a position of the task is multiplied by.
+    /// The factor of the row at a position of the task.
     #[inline]
     pub(super) fn factor(&self, at: usize) -> f64 {
         self.scale * self.features.weight(self.items.at(self.start + at))

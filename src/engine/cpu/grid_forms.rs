@@ -9,7 +9,7 @@ use crate::{
     linalg::add_real_part,
 };
 
-/// Nodes are added one after another, however many are inverted at a time.
+/// Adds nodes one at a time, regardless of how many are inverted together.
 pub(super) fn grid_forms(of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
     let FormGrid { grid, coefficients } = *of;
     let (parts, size) = (grid.shares.len(), grid.shares[0].nrows());

@@ -22,7 +22,8 @@ use super::{
 };
 use crate::Result;
 
-/// Peak memory in bytes of a pass for the Gram matrices of these groups: sums, partial sums, blocks of rows.
+/// Peak memory in bytes of a pass that computes the Gram matrices of these groups: sums, partial sums, blocks of
+/// rows.
 pub(crate) fn pass_bytes(dims: usize, groups: usize, threads: usize) -> u64 {
     let matrix = 8 * dims * dims;
     // Sums, their images in whitened coordinates, and their tilted copies.

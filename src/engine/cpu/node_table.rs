@@ -1,10 +1,10 @@
-//! Picks on nodes that are in the host's memory: what node tables of devices compute in theirs.
+//! Picks on nodes in host memory: the same computation that node tables of devices do in device memory.
 
 use faer::{MatMut, MatRef, c64};
 
 use crate::linalg::{column, column_mut};
 
-/// P⁻¹ ← P⁻¹ − vvᵀ/(qᵀv) with v = P⁻¹q; returns qᵀv.
+/// Computes P⁻¹ ← P⁻¹ − vvᵀ/(qᵀv) with v = P⁻¹q; returns qᵀv.
 pub(crate) fn condition(mut inverse: MatMut<'_, c64>, direction: &[f64]) -> c64 {
     let image = product(inverse.as_ref(), direction);
     let along: c64 = image.iter().zip(direction).map(|(v, q)| v * q).sum();
@@ -17,7 +17,7 @@ pub(crate) fn condition(mut inverse: MatMut<'_, c64>, direction: &[f64]) -> c64 
     along
 }
 
-/// X q for a real q.
+/// Computes X q for a real q.
 fn product(matrix: MatRef<'_, c64>, vector: &[f64]) -> Vec<c64> {
     let mut out = vec![c64::new(0.0, 0.0); matrix.nrows()];
     for (j, &q) in vector.iter().enumerate() {
@@ -28,8 +28,8 @@ fn product(matrix: MatRef<'_, c64>, vector: &[f64]) -> Vec<c64> {
     out
 }
 
-/// The position at which the sum of the weights so far passes `uniform` times their total; `None` if no weight is
-/// positive.
+/// Returns the position at which the running sum of the weights passes `uniform` times their total; `None` if no
+/// weight is positive.
 pub(crate) fn choose(weights: &[f64], uniform: f64) -> Option<usize> {
     let total: f64 = weights.iter().filter(|&&weight| weight > 0.0).sum();
     let mut left = uniform * total;

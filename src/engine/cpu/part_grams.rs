@@ -11,7 +11,7 @@ use crate::{
     parallel::fold_ordered,
 };
 
-/// The most partial sums in memory at a time.
+/// Maximum number of partial sums in memory at a time.
 pub(super) const WAVE: usize = 32;
 
 pub(super) fn part_grams(rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Vec<Mat<f64>> {
@@ -24,7 +24,7 @@ pub(super) fn part_grams(rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Vec<Mat<f
     grams
 }
 
-/// Lower half of the Gram matrix of one task.
+/// Returns the lower half of the Gram matrix of one task.
 fn gram_of(task: &Task, rows: &Rows<'_>, map: Option<&RowMap<'_>>, size: usize) -> Mat<f64> {
     let mut gram = Mat::zeros(size, size);
     let mut map = map.map(|map| {

@@ -1,4 +1,4 @@
-//! `swap_gains`: the update of a table by one swap, and the best next one.
+//! `swap_gains`: the update of a table by one swap, and the search for the best next swap.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -81,7 +81,7 @@ struct BestSoFar {
 impl BestSoFar {
     const NONE: Self = Self { position: 0, ratio: f64::NEG_INFINITY };
 
-    /// Compares with a whole tile, with one branch per tile that is hardly ever taken.
+    /// Compares with a whole tile, with one branch per tile that is rarely taken.
     #[inline]
     fn offer(&mut self, tile: usize, ratios: &[f64; TILE]) {
         let largest = ratios.iter().fold(f64::NEG_INFINITY, |max, &x| if x > max { x } else { max });
@@ -91,7 +91,7 @@ impl BestSoFar {
         }
     }
 
-    /// Finds the slot.
+    /// Finds the slot of the best swap.
     fn finish(self, tiles: &Tiles<'_>) -> Option<BestSwap> {
         if self.ratio == f64::NEG_INFINITY {
             return None;
@@ -141,7 +141,7 @@ impl WithSimd for Scan<'_> {
     }
 }
 
-/// The update by a swap and the best next one, in one pass.
+/// The update by a swap and the search for the next one, in one pass.
 struct Update<'a, T: Scalar> {
     run: Run<'a>,
     len: usize,

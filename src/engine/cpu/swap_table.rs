@@ -9,17 +9,17 @@ use crate::{
     parallel::map_ordered_mut,
 };
 
-/// A table with its rows.
+/// A swap table with its rows.
 #[derive(Debug)]
 pub(super) struct CpuSwaps<'a> {
     pub(super) rows: Rows<'a>,
     pub(super) groups: Vec<SwapGroup>,
 }
 
-/// One group of a table: tile after tile of [`TILE`] items, `slots` runs of [`TILE`] coefficients each.
+/// One group of a table: tiles of [`TILE`] items, each with `slots` runs of [`TILE`] coefficients.
 #[derive(Clone, Debug)]
 pub(super) struct SwapGroup {
-    /// Number of its chosen items.
+    /// Number of chosen items of the group.
     pub(super) slots: usize,
     /// C, in tiles.
     pub(super) coefficients: Vec<f64>,
@@ -28,7 +28,7 @@ pub(super) struct SwapGroup {
 }
 
 impl SwapGroup {
-    /// A table of zero coefficients and these residuals, group after group.
+    /// Creates groups with zero coefficients and these residuals, which are listed group by group.
     fn empty(rows: &Rows<'_>, slots: &[usize], residuals: &[f64]) -> Vec<Self> {
         let mut start = 0;
         let groups = rows.groups().iter().zip(slots).map(|(group, &slots)| {
@@ -82,7 +82,7 @@ pub(super) fn swap_table<'a>(rows: &Rows<'a>, duals: &[MatRef<'_, f64>], residua
     CpuSwaps { rows: rows.clone(), groups }
 }
 
-/// Coefficients and residuals of every task. Tasks start at multiples of a tile.
+/// Splits the table into the coefficients and residuals of every task. Tasks start at multiples of a tile.
 pub(super) fn split<'a>(tasks: &[Task], groups: &'a mut [SwapGroup]) -> Vec<(&'a mut [f64], &'a mut [f64])> {
     let mut rest: Vec<(usize, &mut [f64], &mut [f64])> = groups
         .iter_mut()

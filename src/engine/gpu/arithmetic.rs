@@ -1,5 +1,5 @@
-//! The accuracy of a device's arithmetic, which is tested when the device is opened: Vulkan guarantees division in single
-//! precision only.
+//! The accuracy of a device's arithmetic. It is tested when the device is opened, since Vulkan guarantees division in
+//! single precision only.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,10 +7,9 @@ use rand_chacha::ChaCha8Rng;
 use super::{Gpu, buffers::size_of, context::Context, pace::Load, shaders::Shader, words};
 use crate::{Result, engine::Precision};
 
-/// The operations tested, in the order of the shader's results, and the largest relative error of each that the specification
-/// of WGSL allows, in units of the precision's ε: one where either neighbour may be the result, two and a half for a quotient,
-/// two more for a root, which is one over an inverse root, and four for an inner product, whose terms pass a product and three
-/// sums.
+/// The operations tested, in the order of the shader's results. Each has the largest relative error that the WGSL
+/// specification allows, in units of the precision's ε: 1 if either neighbour may be the result, and 2.5 for a
+/// quotient. A root is 1 over an inverse root, which adds 2. An inner product gets 4, for a product and three sums.
 const OPERATIONS: [(&str, f64); 8] = [
     ("addition", 1.0),
     ("subtraction", 1.0),
@@ -21,16 +20,16 @@ const OPERATIONS: [(&str, f64); 8] = [
     ("conversion of integers", 1.0),
     ("inner product", 4.0),
 ];
-/// Number of pairs with arbitrary digits.
+/// The number of pairs with arbitrary digits.
 const ARBITRARY: usize = 500;
 
-/// An operation that is less accurate than its precision, and its relative error.
+/// An operation that is less accurate than its precision requires, and its relative error.
 pub(super) type Flaw = (&'static str, f64);
 
-/// What an operation should find, and what its error is relative to.
+/// The exact result of an operation, and the number that its error is relative to.
 type Expected = (f64, f64);
 
-/// The operation of a device with the largest relative error above what is allowed, if there is any.
+/// The operation of a device with the largest relative error above what is allowed, if any.
 pub(super) fn flaw(context: &Context) -> Result<Option<Flaw>> {
     Ok(worst(context.precision, &errors(context)?))
 }
@@ -83,7 +82,7 @@ fn allowed(precision: Precision) -> impl Iterator<Item = (&'static str, f64)> {
 }
 
 impl Gpu {
-    /// Operations, their largest relative errors, and those that are allowed.
+    /// Operations, their largest relative errors, and the errors that are allowed.
     #[doc(hidden)]
     pub fn errors_of_arithmetic(&self) -> Result<Vec<(&'static str, f64, f64)>> {
         let errors = errors(self.context())?;
@@ -92,7 +91,7 @@ impl Gpu {
     }
 }
 
-/// What the operations should find of a pair.
+/// The expected results of the operations for a pair.
 fn expected(at: u32, [x, y]: [f64; 2]) -> [Expected; 8] {
     let exact = |value: f64| (value, value.abs());
     let is_single = x.abs() < 1e38 && x.abs() > 1e-37;
@@ -121,8 +120,10 @@ fn relative_error(found: f64, (expected, scale): Expected) -> f64 {
     }
 }
 
-/// Operands that expose single precision, or a quotient from a single-precision reciprocal: thirds, neighbours of 1 and
-/// 2, cancelling differences, exponents beyond single precision in f64, and arbitrary digits. No result over- or underflows.
+/// Operands that expose single precision, or a quotient from a single-precision reciprocal.
+///
+/// They are thirds, neighbours of 1 and 2, cancelling differences, exponents beyond single precision in f64, and
+/// arbitrary digits. No result overflows or underflows.
 fn pairs(precision: Precision) -> Vec<[f64; 2]> {
     let e = precision.epsilon();
     let mut pairs = vec![
@@ -180,7 +181,7 @@ mod tests {
                     let change = |other, x| if other == at { x * (1.0 + ulps * epsilon) } else { x };
                     worst(precision, &largest(&pairs(precision), &results(precision, change)))
                 };
-                // Half an ε of double precision is not to be had in double precision.
+                // Half an ε of double precision cannot be represented in double precision.
                 assert!(precision == Precision::F64 || off_by(tolerance - 0.5).is_none());
                 for ulps in [tolerance + 1.5, 16.0, 1e4] {
                     let (found, size) = off_by(ulps).unwrap();

@@ -1,4 +1,4 @@
-//! Whether to use a device for a job.
+//! The choice between the CPU and a device for a job.
 
 use super::{AdapterSummary, Gpu, GpuOptions, pace::Pace, rates, slates, summaries};
 use crate::engine::{
@@ -6,12 +6,12 @@ use crate::engine::{
     cost::{Bytes, Chosen, Compared, Job, OPENING, Rates, Seconds, Time},
 };
 
-/// The engine that is predicted to be faster for a job.
+/// Returns the engine that is predicted to be faster for a job.
 pub(in crate::engine) fn worthwhile(job: &Job) -> Chosen {
     faster(job).unwrap_or_else(Chosen::cpu)
 }
 
-/// A device that is predicted to be faster than the CPU; otherwise why there is none.
+/// Returns a device that is predicted to be faster than the CPU, or the reason why there is none.
 fn faster(job: &Job) -> Result<Chosen, String> {
     let at_most = Rates::slowest_cpu().time_of(job).seconds();
     if at_most < OPENING {
@@ -35,7 +35,7 @@ fn faster(job: &Job) -> Result<Chosen, String> {
     let compare = |rates: &Rates| compared(job, cpu, rates, &limits);
     compare(&rates::known(adapter).unwrap_or_else(|| Rates::of_good_gpu(adapter.is_discrete)))?;
     let options = GpuOptions::default().with_adapter(&adapter.name).with_precision(Precision::F64);
-    // A device that does not open, or whose f64 is inaccurate, is not used.
+    // A device is not used if it does not open, or if its f64 is inaccurate.
     let gpu = Gpu::new(&options).map_err(|error| format!("the GPU failed when it was opened: {error}"))?;
     let rates =
         rates::of(&gpu).map_err(|error| format!("the GPU failed when its rates were measured: {error}"))?;
@@ -43,14 +43,14 @@ fn faster(job: &Job) -> Result<Chosen, String> {
     Ok(Chosen { engine: gpu.into(), reason })
 }
 
-/// The predicted times, where a device with these rates is faster; otherwise why it is not taken.
+/// Returns the predicted times if a device with these rates is faster, otherwise why it is not used.
 fn compared(job: &Job, cpu: Time, rates: &Rates, limits: &Limits) -> Result<Compared, String> {
     limits.allow(job)?;
     let compared = Compared { gpu: rates.time_of(job), cpu };
     if compared.gpu.seconds() < cpu.seconds() { Ok(compared) } else { Err(compared.to_string()) }
 }
 
-/// What a device cannot do, whatever its speed.
+/// The limits of a device that do not depend on its speed.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     /// The largest array that can be bound at a time, in bytes.
@@ -65,7 +65,7 @@ impl Limits {
         Self { largest_binding: adapter.largest_binding as f64, pace: Pace::of(kind, Precision::F64, None) }
     }
 
-    /// Refuses a job that the device cannot do, or would leave to the host.
+    /// An error if the device cannot do the job, or would leave it to the host.
     fn allow(&self, job: &Job) -> Result<(), String> {
         let bytes = job.bytes_of_a_node();
         if bytes > self.largest_binding {
@@ -84,8 +84,9 @@ impl Limits {
 }
 
 impl AdapterSummary {
-    /// Index of the adapter that [`Engine::auto`](crate::Engine::auto) takes where it is predicted to be faster than the CPU:
-    /// hardware with f64, whose results are those of the CPU up to rounding.
+    /// The index of the adapter that [`Engine::auto`](crate::Engine::auto) uses if it predicts a gain over the CPU.
+    ///
+    /// It is the first hardware adapter with f64. Its results equal those on the CPU up to rounding.
     #[must_use]
     pub fn taken_unasked(adapters: &[Self]) -> Option<usize> {
         adapters.iter().position(|adapter| !adapter.is_software && adapter.has_double_precision)
@@ -121,8 +122,9 @@ mod tests {
     /// Sixteen cores of a workstation.
     const CPU: Rates = Rates { read: 4e10, multiply: 8e11, eliminate: [8e10, 1.2e11], gpu: None };
 
-    /// Five made-up devices in f64: of a data centre, of a workstation, for games, shared with the CPU, and far from it. Reading,
-    /// products, small and large matrices, bringing rows there, microseconds of a wait; the largest binding.
+    /// Five made-up devices in f64: for a data centre, a workstation and games, one integrated with the CPU, and a
+    /// remote one. The rates are for reading, products, small and large matrices and uploads, then the microseconds
+    /// of a wait. The last number is the largest binding.
     const CARDS: [([f64; 6], u64); 5] = [
         ([1.4e12, 7.8e12, 9e11, 6e10, 6.6e9, 75.0], 1 << 31),
         ([6e11, 4e12, 5e11, 4e10, 1.2e10, 50.0], 1 << 31),
@@ -164,8 +166,8 @@ mod tests {
         })
     }
 
-    /// A device is taken where its own time, in which nothing is left to the host, is the shorter one; and every device is
-    /// taken for some jobs, and refused for others.
+    /// A device is used if its own time, with nothing left to the host, is the shorter one. Every device is used for
+    /// some jobs and refused for others.
     #[test]
     fn of_five_devices_each_is_taken_where_it_is_faster_and_does_the_work() {
         for of in 0..CARDS.len() {
@@ -187,11 +189,12 @@ mod tests {
         }
     }
 
-    /// By hand: log Z of 10⁶ × 512 for 12 picks from 3 parts. Of 9 · √12 + 16 = 48 nodes of the total and 5² others half of
-    /// 65 % are used: 390 nodes of 8/3 · 512³ operations, 1.396e11; on the CPU 12.5 lines of 32 · 512³ and 390 nodes of
-    /// 7 · 512², 5.440e10. The Gram matrix is 2 · 512² · 10⁶ = 5.243e11, which outweighs reading. The CPU takes 0.655 + 0.453 =
-    /// 1.109 s. The card of a data centre opens in 0.3 s, gets 2.048 GB in 0.310 s, multiplies in 0.067 s and eliminates in
-    /// 2.327 s, with 3 waits: 3.005 s.
+    /// A hand computation of log Z of 10⁶ × 512 for 12 picks from 3 parts. There are 9 · √12 + 16 = 48 nodes for the
+    /// total, times 5² for the other dimensions. Half of 65 % of them are used: 390 nodes of 8/3 · 512³ operations,
+    /// 1.396e11. The CPU computes 12.5 lines of 32 · 512³ and 390 nodes of 7 · 512², 5.440e10. The Gram matrix takes
+    /// 2 · 512² · 10⁶ = 5.243e11, which outweighs reading. The CPU takes 0.655 + 0.453 = 1.109 s. The data-centre
+    /// card opens in 0.3 s, receives 2.048 GB in 0.310 s, multiplies in 0.067 s and eliminates in 2.327 s, with 3
+    /// waits: 3.005 s.
     #[test]
     fn large_matrices_of_nodes_stay_on_the_cpu() {
         let job = |dims| Job::of_size(1_000_000, dims, 4, Task::Normaliser).with_parts(3).with_picks(12);
@@ -205,7 +208,8 @@ mod tests {
         assert_eq!(reason, expected);
     }
 
-    /// 16 · 4096² bytes of a node are 268 MB, and bindings of 128 MiB hold 134; counts of 300 parts are more than workgroups hold.
+    /// A node takes 16 · 4096² bytes = 268 MB, and a binding of 128 MiB holds 134 MB. Workgroups cannot hold the
+    /// counts of 300 parts.
     #[test]
     fn what_a_device_cannot_do_is_left_to_the_cpu() {
         let (_, small) = card(3);

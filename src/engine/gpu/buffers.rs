@@ -16,7 +16,7 @@ use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 /// The most bytes of buffers kept for reuse.
 const KEPT: u64 = 1 << 30;
-/// Sizes of buffers are multiples of this.
+/// Buffer sizes are multiples of this.
 const GRAIN: u64 = 256;
 /// Buffers up to this size may be reused for smaller ones.
 const SMALL: u64 = 1 << 16;
@@ -29,7 +29,7 @@ const STORAGE: BufferUsages =
     BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::COPY_SRC);
 const READBACK: BufferUsages = BufferUsages::MAP_READ.union(BufferUsages::COPY_DST);
 
-/// The number that stands for infinity in shaders, as WGSL has no literal for it; its negative stands for −∞.
+/// The number that stands for infinity in shaders, since WGSL has no literal for it. Its negative stands for −∞.
 fn highest(precision: Precision) -> f64 {
     match precision {
         Precision::F32 => 3.0e38_f32.into(),
@@ -37,7 +37,7 @@ fn highest(precision: Precision) -> f64 {
     }
 }
 
-/// Bytes of a value.
+/// Bytes per value.
 pub(super) fn size_of(precision: Precision) -> usize {
     match precision {
         Precision::F32 => 4,
@@ -87,7 +87,7 @@ impl Drop for Lease {
 }
 
 impl Pool {
-    /// Bytes of the last request.
+    /// The size of the last request, in bytes.
     pub(super) fn last_request(&self) -> u64 {
         self.last_request.load(Ordering::Relaxed)
     }
@@ -101,7 +101,7 @@ impl Pool {
         let size = bytes.max(1).next_multiple_of(GRAIN);
         self.last_request.store(size, Ordering::Relaxed);
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        // Large buffers must fit exactly: a binding of the whole buffer must stay within the limit.
+        // Large buffers must fit exactly, because a binding of the whole buffer must stay within the limit.
         let largest = if size <= SMALL { 2 * size } else { size };
         let fits =
             |buffer: &wgpu::Buffer| buffer.usage() == usage && (size..=largest).contains(&buffer.size());
@@ -129,10 +129,11 @@ impl Context {
         self.storage((count * size_of(self.precision)) as u64)
     }
 
-    /// Writes values at an offset of a buffer in the device's precision, −∞ as the number that stands for it.
+    /// Writes values at an offset of a buffer in the device's precision. −∞ is written as the number that stands for
+    /// it.
     ///
     /// # Errors
-    /// [`DeviceProblem::SinglePrecision`] for values that overflow it.
+    /// [`DeviceProblem::SinglePrecision`] if a value overflows f32, [`DeviceProblem::NotFinite`] if it overflows f64.
     pub(super) fn write(&self, buffer: &wgpu::Buffer, first: usize, values: &[f64]) -> Result<()> {
         let width = size_of(self.precision);
         let highest = highest(self.precision);
@@ -161,17 +162,17 @@ impl Context {
         Ok(())
     }
 
-    /// A buffer with these values.
+    /// Uploads values into a buffer.
     ///
     /// # Errors
-    /// Those of [`write`](Self::write).
+    /// Errors of [`write`](Self::write).
     pub(super) fn uploaded(&self, values: &[f64]) -> Result<Lease> {
         let buffer = self.reals(values.len());
         self.write(&buffer, 0, values)?;
         Ok(buffer)
     }
 
-    /// A buffer with these words.
+    /// Uploads words into a buffer.
     pub(super) fn uploaded_words(&self, words: &[u32]) -> Lease {
         let bytes = bytemuck::cast_slice(words);
         let buffer = self.storage(bytes.len() as u64);
@@ -179,12 +180,13 @@ impl Context {
         buffer
     }
 
-    /// Copies ranges of buffers, by offset and length in bytes, after all recorded commands.
+    /// Downloads ranges of buffers, by offset and length in bytes, after all recorded commands.
     pub(super) fn download(&self, work: Work, parts: &[(&wgpu::Buffer, u64, u64)]) -> Result<Vec<Vec<u8>>> {
         self.downloaded(work, parts, |found| found.iter().map(|part| part.to_vec()).collect())
     }
 
-    /// What `read` makes of ranges of buffers, by offset and length in bytes, after all recorded commands.
+    /// Downloads ranges of buffers, by offset and length in bytes, after all recorded commands, and passes them to
+    /// `read`.
     pub(super) fn downloaded<T>(
         &self,
         mut work: Work,
@@ -212,7 +214,7 @@ impl Context {
         }
         let what = work.what;
         let submission = self.submit(work)?;
-        // Until it is unmapped it must not be used again.
+        // The buffer must not be reused until it is unmapped.
         let free = staging.free.take();
         let outcome = self.mapped(what, submission, &staging, total + RECEIPT, |view| {
             let (mut rest, mut found) = (view, Vec::with_capacity(parts.len()));
@@ -232,7 +234,7 @@ impl Context {
         outcome?.ok_or_else(|| Error::Device(DeviceProblem::Lost { reason: reason() }))
     }
 
-    /// What `read` makes of the first bytes of a buffer, after a submission.
+    /// Passes the first bytes of a buffer to `read`, after a submission.
     fn mapped<T>(
         &self,
         what: &'static str,
@@ -246,7 +248,7 @@ impl Context {
         // The receiver is gone if the wait below failed.
         staging.map_async(wgpu::MapMode::Read, ..total, move |outcome| drop(tell.send(outcome)));
         self.wait(what, submission)?;
-        // Where another thread saw the submission end before the mapping was asked for, only a poll answers it.
+        // If another thread saw the submission end before the mapping was requested, only a poll answers the request.
         self.answer();
         match told.recv_timeout(self.submissions.limit()) {
             Ok(outcome) => outcome.map_err(|error| failed(error.to_string()))?,
@@ -263,10 +265,10 @@ impl Context {
         Ok(found)
     }
 
-    /// The device's numbers in these bytes, which must be finite.
+    /// Reads the device's numbers from these bytes. All must be finite.
     ///
     /// # Errors
-    /// [`DeviceProblem::NotFinite`].
+    /// [`DeviceProblem::NotFinite`] if a number is not finite.
     pub(super) fn values(&self, what: &'static str, bytes: &[u8]) -> Result<Vec<f64>> {
         let values = self.widened(bytes);
         if values.iter().all(|x| x.abs() < highest(self.precision)) {
@@ -275,7 +277,7 @@ impl Context {
         Err(Self::not_finite(what).into())
     }
 
-    /// Reads as many of the device's numbers, each times a factor; whether all are finite.
+    /// Reads the device's numbers into `out`, each multiplied by a factor. Returns whether all are finite.
     pub(super) fn scaled(&self, bytes: &[u8], factor: f64, out: &mut [f64]) -> bool {
         fn fill<const W: usize>(
             (bytes, factor, out): (&[u8], f64, &mut [f64]),
@@ -297,7 +299,7 @@ impl Context {
         }
     }
 
-    /// The device's numbers in these bytes, which must be finite or −∞.
+    /// Reads the device's numbers from these bytes. All must be finite or −∞.
     pub(super) fn values_or_lowest(&self, what: &'static str, bytes: &[u8]) -> Result<Vec<f64>> {
         let highest = highest(self.precision);
         let mut values = self.widened(bytes);
@@ -316,7 +318,7 @@ impl Context {
         DeviceProblem::NotFinite { what }
     }
 
-    /// All numbers, in f64.
+    /// Reads all numbers, in f64.
     pub(super) fn widened(&self, bytes: &[u8]) -> Vec<f64> {
         match self.precision {
             Precision::F32 => {

@@ -1,4 +1,4 @@
-//! `candidate_determinants`: one determinant per candidate and node; the host sums over the nodes in f64.
+//! `candidate_determinants`: one determinant per candidate and node. The host sums over the nodes in f64.
 
 use super::{
     Gpu,
@@ -16,7 +16,7 @@ use crate::{
     linalg::{Determinant, kernels::dot},
 };
 
-/// Cost of projecting a candidate out, in terms of the sum over the parts.
+/// The cost of projecting a candidate out, in terms of the sum over the parts.
 const PROJECTION: usize = 6;
 
 pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
@@ -27,7 +27,7 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
     let norms: Vec<f64> = rows.iter().map(|row| dot(row, row).sqrt()).collect();
     let wanted: Vec<usize> = (0..rows.len()).filter(|&i| norms[i] > 0.0).collect();
     let shader = Shader::CandidateDeterminants.of_order(context, size);
-    // A vector, and a matrix if there is no place for it in workgroup memory.
+    // A vector, and a matrix if it does not fit in workgroup memory.
     let entries = if shader == Shader::CandidateDeterminants.into() { size * size + size } else { size };
     let matrix = 2 * entries * size_of(context.precision);
     let most = matrices_per_binding(context, matrix.max(per_node(context, shares)))?;
@@ -64,16 +64,16 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
 /// All pairs of some candidates and some nodes.
 struct Batch {
     candidates: usize,
-    /// The first of the nodes.
+    /// The first node.
     first: usize,
     count: usize,
     shader: Variant,
-    /// Bytes of a matrix, a vector or both.
+    /// Bytes of a vector, or of a vector and a matrix.
     matrix: usize,
 }
 
 impl Batch {
-    /// The determinants, node after node of every candidate; `None` where the matrix is nearly singular.
+    /// The determinants, node after node for every candidate; `None` if the matrix is nearly singular.
     fn determinants(
         &self,
         context: &Context,
@@ -117,7 +117,7 @@ impl Batch {
     }
 }
 
-/// One term whose matrix is too nearly singular for the device.
+/// Computes on the host a term whose matrix is too nearly singular for the device.
 fn on_host(candidates: &CandidateGrid<'_>, row: &[f64], node: usize) -> Result<f64> {
     let grid = PhaseGrid { shares: candidates.grid.shares, phases: candidates.grid.node(node) };
     let one = CandidateGrid { grid, coefficients: &candidates.coefficients[node..=node], rows: row };

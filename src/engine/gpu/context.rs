@@ -1,4 +1,4 @@
-//! The device: opening it, and commands under error scopes.
+//! The device: opening it, and running commands under error scopes.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -33,7 +33,7 @@ pub(super) struct Context {
     /// The most bytes in a binding.
     pub(super) largest_binding: u64,
     pub(super) workgroup_memory: u64,
-    /// The most bytes of rows that stay.
+    /// The most bytes of rows that stay on the device.
     pub(super) row_memory: u64,
     pub(super) patches: Vec<Patch>,
     pub(super) checks: Checks,
@@ -44,7 +44,7 @@ pub(super) struct Context {
     pub(super) counters: Counters,
     /// The most workgroups along a dimension of a dispatch.
     pub(super) most_groups: u32,
-    /// Of parameters in their buffer.
+    /// The alignment of parameters in their buffer.
     pub(super) alignment: usize,
     info: EngineInfo,
     pub(super) pipelines: Pipelines,
@@ -78,7 +78,8 @@ impl Context {
         Ok(opened)
     }
 
-    /// Uses a device of the application, which keeps its callbacks; that it is lost shows when it is used.
+    /// Uses a device of the application, which keeps its own callbacks. A lost device is noticed only when it is
+    /// used.
     pub(super) fn on(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         let info = device.adapter_info();
         let precision = options.precision_on(&info.name, device.features())?;
@@ -108,7 +109,7 @@ impl Context {
         Self {
             precision,
             pool: Pool::default(),
-            // At least rows of four values of 8 bytes fit.
+            // Rows of four values of 8 bytes always fit.
             largest_binding: largest.min(options.largest_binding()).max(256),
             workgroup_memory: options
                 .workgroup_memory()
@@ -133,7 +134,7 @@ impl Context {
         }
     }
 
-    /// Registers callbacks for a lost device and for errors outside all scopes, at which wgpu would panic.
+    /// Registers callbacks for a lost device and for errors outside all scopes, on which wgpu would panic.
     fn listen(&self) {
         let lost = Arc::clone(&self.lost);
         self.device.set_device_lost_callback(move |reason, message| {
@@ -151,7 +152,7 @@ impl Context {
         self.info.clone()
     }
 
-    /// Number of dispatches so far, by shader.
+    /// The number of dispatches of a shader so far.
     pub(super) fn dispatches(&self, shader: Shader) -> u64 {
         self.dispatches[shader as usize].load(Ordering::Relaxed)
     }
@@ -176,7 +177,7 @@ impl Context {
         }
         self.check_lost()?;
         if memory.is_some() {
-            // Buffers that could not be made must not be reused.
+            // Buffers that could not be created must not be reused.
             self.pool.clear();
             return Err(Error::Device(DeviceProblem::Memory { what, bytes: self.pool.last_request() }));
         }
@@ -192,7 +193,7 @@ impl Context {
         outcome
     }
 
-    /// The error of a device that is lost.
+    /// An error if the device is lost.
     pub(super) fn check_lost(&self) -> Result<()> {
         match &*self.lost.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(reason) => Err(Error::Device(DeviceProblem::Lost { reason: reason.clone() })),
@@ -212,7 +213,7 @@ impl Context {
 }
 
 impl Drop for Context {
-    /// Leaks the queue of an abandoned device, since dropping it would wait for the device, perhaps for ever.
+    /// Leaks the queue of an abandoned device, since dropping it would wait for the device, possibly forever.
     fn drop(&mut self) {
         if self.given_up.load(Ordering::Relaxed) {
             std::mem::forget((self.device.clone(), self.queue.clone()));

@@ -1,4 +1,4 @@
-//! The rows of a verb on the device: tiles of rows of one group, over rows as they are stored.
+//! The rows of a verb on the device: tiles, each with rows of one group, over the rows as they are stored.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,37 +19,37 @@ use crate::{
     engine::{Group, Precision, Rows},
 };
 
-/// In a table: the rows of the tile do not follow each other.
+/// In a table: the rows of the tile are listed, since they are not consecutive.
 pub(super) const LISTED: u32 = u32::MAX;
-/// How shaders read rows: factors are per position.
+/// How shaders read rows: with one factor per position.
 pub(super) const WEIGHTED: u32 = 1;
-/// How shaders read rows: they are in the order of positions, without factors.
+/// How shaders read rows: in the order of positions, without factors.
 const IMAGES: u32 = 2;
 
 /// The rows s·a_i of some groups, each divided by the unit of its group.
 #[derive(Debug)]
 pub(super) struct DeviceRows {
     stored: Arc<Stored>,
-    /// Whether what is stored are all rows of the features.
+    /// Whether all rows of the features are stored.
     is_shared: bool,
     precision: Precision,
     reading: u32,
-    /// A power of two for every group.
+    /// A power of two per group.
     pub(super) units: Vec<f64>,
-    /// The number of rows of every group.
+    /// The number of rows per group.
     pub(super) lens: Vec<usize>,
-    /// Those with rows of any group.
+    /// The chunks with rows of any group.
     pub(super) chunks: Vec<RowChunk>,
-    /// The largest ‖s·a_i‖² of every group, once it was asked for.
+    /// The largest ‖s·a_i‖² per group, once it has been requested.
     pub(super) longest: OnceLock<Vec<f64>>,
 }
 
-/// The rows that are in one chunk of what is stored.
+/// The rows that lie in one stored chunk.
 #[derive(Debug)]
 pub(super) struct RowChunk {
     stored: usize,
     pub(super) tiles: Vec<Tile>,
-    /// Number of rows, which shaders number by tile.
+    /// The number of rows, which shaders number tile by tile.
     pub(super) len: usize,
     table: Lease,
     factors: Lease,
@@ -62,7 +62,7 @@ pub(super) struct Tile {
     /// The first row in the chunk.
     pub(super) start: usize,
     pub(super) len: usize,
-    /// Position of that row in the group.
+    /// The position of that row in the group.
     pub(super) position: usize,
 }
 
@@ -99,12 +99,12 @@ impl DeviceRows {
         })
     }
 
-    /// Values of a row in groups of four.
+    /// The number of values per row, in groups of four.
     pub(super) fn quads(&self) -> usize {
         self.stored.quads
     }
 
-    /// Where the rows of every group begin in a list group after group, and the number of all.
+    /// The offset of each group's rows in a list of all groups, followed by the number of all rows.
     pub(super) fn starts(&self) -> Vec<usize> {
         let mut next = 0;
         let start = |len: &usize| {
@@ -116,7 +116,7 @@ impl DeviceRows {
         starts
     }
 
-    /// A tile, counted over all chunks, and its chunk.
+    /// Returns the tile with this number, counted over all chunks, and the number of its chunk.
     pub(super) fn tile(&self, tile: usize) -> (usize, &Tile) {
         let mut left = tile;
         for (number, chunk) in self.chunks.iter().enumerate() {
@@ -128,20 +128,20 @@ impl DeviceRows {
         unreachable!("there is no tile {tile}")
     }
 
-    /// The chunk of a row, and the row's place in it; `None` if there is no such row.
+    /// Returns a row's chunk and its place there; `None` if the row does not exist.
     pub(super) fn place(&self, group: usize, position: usize) -> Option<(usize, usize)> {
         let (chunk, tile, row) = self.locate(group, position)?;
         Some((chunk, self.chunks[chunk].tiles[tile].start + row))
     }
 
-    /// The tile of a row, counted over all chunks, and the row's place in it; `None` if there is no such row.
+    /// Returns a row's tile, counted over all chunks, and its place there; `None` if the row does not exist.
     pub(super) fn tile_place(&self, group: usize, position: usize) -> Option<(usize, usize)> {
         let (chunk, tile, row) = self.locate(group, position)?;
         let before: usize = self.chunks[..chunk].iter().map(|chunk| chunk.tiles.len()).sum();
         Some((before + tile, row))
     }
 
-    /// The chunk of a row, its tile there, and its place in the tile.
+    /// Returns a row's chunk, its tile in the chunk, and its place in the tile.
     fn locate(&self, group: usize, position: usize) -> Option<(usize, usize, usize)> {
         self.chunks.iter().enumerate().find_map(|(number, chunk)| {
             let after = chunk.tiles.partition_point(|tile| (tile.group, tile.position) <= (group, position));
@@ -150,15 +150,15 @@ impl DeviceRows {
         })
     }
 
-    /// The shader for rows of this type.
+    /// The variant of a shader for the stored type of rows.
     pub(super) fn variant(&self, shader: Shader) -> Variant {
         shader.on(self.stored.row_type)
     }
 
-    /// The rows as they are stored, uploaded if necessary.
+    /// The rows of a chunk as they are stored, uploaded if necessary.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(super) fn load(
         &self,
         context: &Context,
@@ -174,21 +174,21 @@ impl DeviceRows {
         self.stored.stays()
     }
 
-    /// Bytes on the device besides the rows that all lists share.
+    /// Bytes on the device, without the rows that all lists share.
     pub(super) fn bytes(&self) -> u64 {
         let own = if self.is_shared { 0 } else { self.stored.bytes() };
         own + self.chunks.iter().map(|chunk| chunk.table.size() + chunk.factors.size()).sum::<u64>()
     }
 
-    /// Number of tiles.
+    /// The number of tiles.
     pub(super) fn tiles(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.tiles.len()).sum()
     }
 
-    /// Submits what is recorded if it holds rows that do not stay.
+    /// Submits the recorded commands if they hold rows that do not stay on the device.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(super) fn let_go(&self, context: &Context, work: &mut Work) -> Result<()> {
         if self.stays() {
             return Ok(());
@@ -200,7 +200,7 @@ impl DeviceRows {
     /// The rows of every chunk, if all of them stay on the device.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(super) fn stay(&self, context: &Context, features: &Features) -> Result<Option<Vec<wgpu::Buffer>>> {
         if !self.stored.stays() {
             return Ok(None);
@@ -210,10 +210,10 @@ impl DeviceRows {
         chunks.collect::<Result<_>>().map(Some)
     }
 
-    /// Uploads a square of a length for every row, given group after group: a buffer for every chunk, in its order.
+    /// Uploads a squared length per row, given group after group, to one buffer per chunk in the order of its rows.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(super) fn upload_squares(&self, context: &Context, squares: &[f64]) -> Result<Vec<Lease>> {
         let starts = self.starts();
         let of_chunk = |chunk: &RowChunk| {
@@ -232,14 +232,14 @@ impl DeviceRows {
         [&[words(chunk.tiles.len()), words(self.quads()), self.reading], own].concat()
     }
 
-    /// The load of a product of rows with a vector, a tile of rows per workgroup.
+    /// The load of a product of rows with a vector, with one tile of rows per workgroup.
     pub(super) fn tile_load(&self, tiles: usize) -> Load {
         let values = (TILE * self.quads() * QUAD) as f64;
         Load { groups: tiles, flops: 2.0 * values, bytes: values * self.stored.row_type.width() as f64 }
     }
 
-    /// The load of a product of the rows of tiles with a matrix of this many columns, a block of rows and columns per
-    /// workgroup.
+    /// The load of a product of the rows of tiles with a matrix of this many columns, with one block of rows and
+    /// columns per workgroup.
     pub(super) fn block_load(&self, tiles: usize, columns: usize) -> Load {
         let terms = (self.quads() * QUAD) as f64;
         let (side, width) = (BLOCK as f64, size_of(self.precision) as f64);
@@ -257,7 +257,7 @@ impl RowChunk {
         &self.table
     }
 
-    /// The bindings of a shader that reads rows: the rows, the table, the factors, then its own.
+    /// The bindings of a shader that reads rows: the rows, the table, the factors, then the shader's own bindings.
     pub(super) fn bindings<'b>(
         &'b self,
         rows: &'b wgpu::Buffer,
@@ -267,12 +267,12 @@ impl RowChunk {
         all.map(wgpu::Buffer::as_entire_binding).collect()
     }
 
-    /// The first parameters of a shader that reads images of the rows instead.
+    /// The first parameters of a shader that reads images of the rows instead of the rows.
     pub(super) fn image_parameters(&self, quads: usize, own: &[u32]) -> Vec<u32> {
         [&[words(self.tiles.len()), words(quads), IMAGES], own].concat()
     }
 
-    /// Ranges of tiles of one group, with the group.
+    /// Ranges of tiles of the same group, with the group.
     pub(super) fn spans(&self) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> + '_ {
         let mut next = 0;
         self.tiles.chunk_by(|one, other| one.group == other.group).map(move |tiles| {
@@ -283,19 +283,19 @@ impl RowChunk {
     }
 }
 
-/// Tiles before they are on the device.
+/// Tiles before they are uploaded.
 struct Tiling {
     chunks: Vec<ChunkTiling>,
-    /// Rows of a chunk.
+    /// The number of rows per chunk.
     chunk_rows: usize,
 }
 
 struct ChunkTiling {
     number: usize,
-    /// Tiles, with their first row in the chunk of what is stored, or [`LISTED`].
+    /// The tiles, each with its first row in the stored chunk, or [`LISTED`].
     tiles: Vec<(Tile, u32)>,
     len: usize,
-    /// The stored row of every position, in the chunk.
+    /// The stored row of every position, relative to the chunk.
     rows: Vec<u32>,
 }
 
@@ -304,7 +304,7 @@ impl Tiling {
         let (chunks, chunk_rows) = stored.chunks();
         let empty = |number| ChunkTiling { number, tiles: Vec::new(), len: 0, rows: Vec::new() };
         let mut tiling = Self { chunks: (0..chunks).map(empty).collect(), chunk_rows };
-        // A copy of all rows is in the order of the features, others are in the order of the groups.
+        // A copy of all rows is in the order of the features. Any other copy is in the order of the groups.
         let is_all = stored.len() == rows.features().items();
         let mut before = 0;
         for (group, Group { items, .. }) in rows.groups().iter().enumerate() {
@@ -318,7 +318,7 @@ impl Tiling {
         tiling
     }
 
-    /// The group of every row and its place in what is stored.
+    /// The group of every row, and the place where the row is stored.
     fn stored_rows(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.chunks.iter().flat_map(|chunk| chunk.stored_rows(self.chunk_rows))
     }
@@ -348,7 +348,7 @@ impl Tiling {
 }
 
 impl ChunkTiling {
-    /// The same for one chunk, by position.
+    /// The group and the place of every row of this chunk, by position.
     fn stored_rows(&self, chunk_rows: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let first = self.number * chunk_rows;
         self.tiles.iter().flat_map(move |(tile, _)| {

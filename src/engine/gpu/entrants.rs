@@ -21,30 +21,30 @@ use crate::{
     linalg::{column, kernels::dot},
 };
 
-/// The most items that a device names.
+/// The most items that a device returns.
 const MOST: usize = 1 << 16;
-/// Items that are read at once; the rest, if there are more, takes another read.
+/// The number of items in the first read. If there are more, a second read gets the rest.
 const AT_ONCE: usize = 1 << 10;
-/// The words before the items: their number, and whether a number was broken.
+/// The words before the items: the number of items, and whether a number was broken.
 const HEADER: usize = 2;
-/// Sides that a workgroup goes through: 256 turns of a loop each 256 of them, and drivers may count turns.
+/// The most sides that a workgroup goes through. A loop takes 256 turns per 256 sides, and drivers may count turns.
 const SIDES_TOGETHER: usize = 1 << 13;
-/// The most tiles whose rows have a number in 32 bits.
+/// The most tiles whose rows can be numbered in 32 bits.
 const MOST_TILES: usize = 1 << 24;
-/// Numbers of single precision beyond which a pair is the host's.
+/// In single precision, a pair with a number beyond this is left to the host.
 const FARTHEST: f64 = 1e30;
 
 /// Every pair as seen from each of its groups, group by group.
 struct Sides {
-    /// The first side of every group, and how many it has.
+    /// The first side of every group, and the number of its sides.
     ranges: Vec<[u32; 2]>,
-    /// Columns of the own and the other item, and the other side.
+    /// The columns of the side's own item and of the other item, and the other side.
     places: Vec<[u32; 4]>,
-    /// See the shader.
+    /// The numbers w, s, 2ρ and t of every side, as in the shader.
     numbers: Vec<f64>,
 }
 
-/// What the device needs.
+/// The device's input for a search, and its answer.
 struct Search {
     images: Images,
     coefficients: Lease,
@@ -53,20 +53,21 @@ struct Search {
     numbers: Lease,
     bounds: Lease,
     found: Lease,
-    /// The most sides of a group.
+    /// The most sides of any group.
     widest: usize,
     slots: usize,
 }
 
 impl DeviceSwaps<'_> {
-    /// The items that matter, by group; `None` for too many items or pairs, and for pairs beyond the device's precision.
+    /// Returns the items that matter, by group; `None` for too many items or pairs, or pairs beyond the device's
+    /// precision.
     pub(super) fn entering(&self, leaving: &LeavingPairs<'_>) -> Result<Option<Vec<Vec<usize>>>> {
         if self.rows.tiles() >= MOST_TILES {
             return Ok(None);
         }
         match self.search_on_device(leaving) {
             Ok(found) => Ok(found.map(|items| self.by_group(&items))),
-            // The host compares chunk by chunk.
+            // The host compares chunk by chunk instead.
             Err(Error::Device(DeviceProblem::Memory { .. })) => Ok(None),
             Err(error) => Err(error),
         }
@@ -124,7 +125,7 @@ impl DeviceSwaps<'_> {
         }))
     }
 
-    /// `None` for numbers beyond the device's precision.
+    /// Returns the sides of all pairs; `None` if a number is beyond the device's precision.
     ///
     /// With unit duals x = C_ij / √M_ii, y = C_i'j / √M_i'i' and their cosine ρ = M_ii' / √(M_ii M_i'i'),
     ///
@@ -140,7 +141,7 @@ impl DeviceSwaps<'_> {
     ) -> Option<Sides> {
         let groups = self.rows.lens.len();
         let most = if context.precision == Precision::F32 { FARTHEST } else { f64::MAX.sqrt() };
-        // The other side by its number in its group.
+        // The other side is given by its number in its group.
         let mut own: Vec<Vec<([u32; 4], [f64; 4])>> = vec![Vec::new(); groups];
         for &[one, other] in leaving.pairs {
             let [v, w] = [one, other].map(|(_, at)| column(leaving.duals, at));
@@ -178,7 +179,7 @@ impl DeviceSwaps<'_> {
         let mut first_tile = 0;
         for (chunk, residuals) in self.rows.chunks.iter().zip(&self.residuals) {
             let tiles = chunk.tiles.len();
-            // Coefficients of a single chunk are there since the first pass.
+            // The coefficients of a single chunk are still there from the first pass.
             if pass == Pass::Bounds || self.rows.chunks.len() > 1 {
                 let stored = self.rows.load(context, self.source.features(), work, chunk)?;
                 let loaded = LoadedChunk { rows: &self.rows, chunk, stored: &stored };
@@ -238,7 +239,7 @@ enum Pass {
 }
 
 impl Sides {
-    /// Sides by group; where one refers to another, by its number in that group.
+    /// Joins the sides of all groups. In `own`, a side refers to another by its number in that group.
     fn new(own: Vec<Vec<([u32; 4], [f64; 4])>>, leaving: &LeavingPairs<'_>) -> Self {
         let mut first = 0;
         let ranges: Vec<[u32; 2]> = own
@@ -261,13 +262,13 @@ impl Sides {
 }
 
 impl Search {
-    /// Sides of a group that one dispatch goes through.
+    /// The number of sides of a group that one dispatch goes through.
     fn sides_together(&self, context: &Context) -> usize {
         let load = self.load(context, TILE);
         (context.pace.units_of_a_group(load.flops, load.bytes).saturating_mul(TILE)).min(SIDES_TOGETHER)
     }
 
-    /// What a workgroup does with so many sides.
+    /// The load of a workgroup with this many sides.
     fn load(&self, context: &Context, sides: usize) -> Load {
         let width = size_of(context.precision) as f64;
         let times = sides.div_ceil(TILE) as f64;
@@ -280,7 +281,7 @@ impl Search {
     }
 }
 
-/// The items found, or `None` for too many.
+/// Reads the items found; `None` if there are too many.
 fn read(context: &Context, work: Work, search: &Search) -> Result<Option<Vec<u32>>> {
     let bytes = |from: usize, to: usize| (&*search.found, 4 * from as u64, 4 * (to - from) as u64);
     let found = context.download(work, &[bytes(0, HEADER + AT_ONCE)])?;

@@ -1,9 +1,9 @@
-//! Sizes of rows by their exponents, which single precision needs to scale them.
+//! Exponents that measure the size of rows, which single precision needs to scale them.
 
 /// The exponent of zero, below all others.
 pub(super) const NONE: i16 = i16::MIN;
 
-/// e with 2ᵉ⁻¹ ≤ |x| < 2ᵉ.
+/// The exponent e with 2ᵉ⁻¹ ≤ |x| < 2ᵉ.
 pub(super) fn exponent(x: f64) -> i16 {
     const NORMAL: f64 = (1_u64 << 54) as f64;
     if x == 0.0 {
@@ -16,7 +16,7 @@ pub(super) fn exponent(x: f64) -> i16 {
     biased - 1022
 }
 
-/// e with |x·y| < 2ᵉ, and 2ᵉ⁻² ≤ |x·y|.
+/// An exponent e with |x·y| < 2ᵉ and 2ᵉ⁻² ≤ |x·y|.
 pub(super) fn exponent_of_product(x: f64, y: f64) -> i16 {
     match (exponent(x), exponent(y)) {
         (NONE, _) | (_, NONE) => NONE,
@@ -29,7 +29,7 @@ pub(super) fn power(exponent: i32) -> f64 {
     f64::from(exponent).exp2()
 }
 
-/// x·2ᵉ, also where 2ᵉ itself is beyond the range of f64.
+/// x·2ᵉ, even if 2ᵉ itself is beyond the range of f64.
 pub(super) fn scaled(x: f64, exponent: i32) -> f64 {
     let half = exponent / 2;
     x * power(half) * power(exponent - half)

@@ -1,4 +1,4 @@
-//! Rows of features, copied into memory that the device reads.
+//! Copies rows of features into memory that the device reads.
 
 use std::ops::Range;
 
@@ -21,13 +21,13 @@ use crate::{
 
 /// Bytes that a thread reads at a time.
 const TASK: usize = 1 << 20;
-/// Bytes read twice, for values and exponents, that stay in the cache.
+/// Bytes that are read twice, for values and for exponents, and stay in the cache.
 const BLOCK: usize = 1 << 14;
 
-/// Above the size of all exponents but that of zero.
+/// Larger in magnitude than every exponent except the exponent of zero.
 const MOST: i16 = 2000;
 
-/// What is stored of rows.
+/// The form in which rows are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// a_i.
@@ -36,25 +36,25 @@ pub(super) enum Form {
     Normalised,
 }
 
-/// How rows are copied.
+/// A copy of rows to the device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filling<'f> {
     pub(super) features: &'f Features,
     pub(super) items: Items<'f>,
     pub(super) row_type: RowType,
-    /// Values of a row on the device, of which those beyond the features are zeros.
+    /// The number of values per row on the device. Values beyond the features are zero.
     pub(super) pitch: usize,
     pub(super) form: Form,
 }
 
-/// The largest magnitude of finite values.
+/// The largest magnitude in a row of finite values.
 fn largest<T: Scalar>(row: &[T]) -> f64 {
     const LANES: usize = 16;
     if T::NAME != RowType::F32.name() {
         return T::largest_magnitude(row).unwrap_or(f64::INFINITY);
     }
     let row: &[f32] = cast_slice(row);
-    // Without a check, and in lanes, it takes little beside the copy.
+    // Without a check for finite values, and in lanes, this takes little time compared with the copy.
     let (head, tail) = row.as_chunks::<LANES>();
     let larger = |most: f32, x: f32| if x > most { x } else { most };
     let mut most = [0.0_f32; LANES];
@@ -65,9 +65,9 @@ fn largest<T: Scalar>(row: &[T]) -> f64 {
 }
 
 impl Filling<'_> {
-    /// Whether all rows are as far inside the range of single precision as their products with factors need.
+    /// Whether all rows are far enough inside the range of single precision for products with factors.
     pub(super) fn fits_single(&self, exponents: &[i16]) -> bool {
-        /// The sizes of stored rows: 2³⁶ over the smallest and 2⁻⁴⁰ over the largest are normal numbers.
+        /// The exponents of stored rows: 2³⁶ over the smallest and 2⁻⁴⁰ over the largest are normal numbers.
         const RANGE: Range<i16> = -89..80;
         if self.features.is_weighted() {
             let fits = |item| {
@@ -80,7 +80,7 @@ impl Filling<'_> {
         }
     }
 
-    /// The exponents of the rows from `first` on.
+    /// Computes the exponents of the rows from `first` on.
     pub(super) fn exponents(&self, first: usize, exponents: &mut [i16]) {
         let rows = (TASK / (self.pitch * self.row_type.width())).max(1);
         map_ordered_mut(exponents.chunks_mut(rows).collect(), |task, exponents: &mut [i16]| {
@@ -95,7 +95,7 @@ impl Filling<'_> {
         exponent_of_product(self.features.max_abs_of_stored(item), self.features.weight(item))
     }
 
-    /// Writes some rows, and the exponents of the first of them that have a place.
+    /// Writes some rows, and the exponents of the first of them, as many as there is room for.
     pub(super) fn fill(&self, rows: Range<usize>, out: WriteOnly<'_, [u8]>, exponents: &mut [i16]) {
         with_rows!(self.features.values(), stored => self.fill_from(stored, rows, out, exponents));
     }
@@ -125,7 +125,7 @@ impl Filling<'_> {
         }
     }
 
-    /// Rows that are stored as they are, as many as possible at a time.
+    /// Copies rows that are stored as they are, as many as possible at a time.
     fn copy<T: Scalar>(&self, stored: &StoredRows<T>, rows: Range<usize>, mut out: WriteOnly<'_, [u8]>) {
         let (dims, row_bytes) = (self.features.dims(), self.pitch * size_of::<T>());
         let mut next = rows.start;
@@ -147,7 +147,7 @@ impl Filling<'_> {
         }
     }
 
-    /// Rows in single precision.
+    /// Converts rows to single precision.
     fn convert<T: Scalar>(&self, stored: &StoredRows<T>, rows: Range<usize>, mut out: WriteOnly<'_, [u8]>) {
         let row_bytes = self.pitch * size_of::<f32>();
         let mut narrow = vec![0.0_f32; self.pitch];

@@ -1,4 +1,4 @@
-//! `gain_update`: d ← d − (A q)² and the largest d of every group.
+//! `gain_update`: d ← d − (A q)², and the largest d of every group.
 
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ use crate::{
     engine::{Ahead, GainTable, PickAhead, Precision, Rows, Top, sealed::Sealed},
 };
 
-/// Tiles whose gains are read together where rounding cannot distinguish them.
+/// The number of tiles whose gains are read together if rounding cannot distinguish them.
 const TILES_TOGETHER: usize = 1024;
-/// In place of a direction: gains are only searched.
+/// Stands for no direction: gains are only searched.
 const NO_DIRECTION: u32 = u32::MAX;
 
 /// A table on the device.
@@ -30,36 +30,38 @@ const NO_DIRECTION: u32 = u32::MAX;
 pub(super) struct DeviceGains<'e> {
     pub(super) gpu: Gpu,
     pub(super) rows: Arc<DeviceRows>,
-    /// The rows on the host, for those that do not stay on the device.
+    /// The rows on the host, for chunks that do not stay on the device.
     pub(super) source: Rows<'e>,
     /// The gains of every chunk.
     pub(super) gains: Vec<Lease>,
     pub(super) leaders: Leaders,
-    /// The largest gain of every group at the start; `None` for gains that the device computes, until they are searched.
+    /// The largest gain of every group at the start. If the device computes the gains, `None` until they are
+    /// searched.
     pub(super) references: Option<Vec<f64>>,
-    /// The largest ‖a_i‖² of every group, if it is not that gain.
+    /// The largest ‖a_i‖² of every group, if it differs from the largest gain.
     longest: Option<Vec<f64>>,
-    /// Groups that are open.
+    /// Whether each group is open.
     pub(super) open: Vec<bool>,
-    /// Group and position of rows removed since the last update.
+    /// The group and the position of the rows removed since the last update.
     removed: Vec<(usize, usize)>,
-    /// Number of directions so far.
+    /// The number of directions so far.
     pub(super) updates: usize,
-    /// What their rounding adds to that of gains: about as many operations, more for directions of nearly dependent rows.
+    /// The rounding that directions add to gains: about one operation per direction, more for directions of nearly
+    /// dependent rows.
     pub(super) rounding: f64,
     start: Start,
 }
 
-/// Where gains come from.
+/// The source of the initial gains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// They are there.
+    /// They are on the device.
     Known,
     /// The device computes the squared norms of rows before anything else.
     Norms,
 }
 
-/// A table of the squared norms of rows, which never leave the device.
+/// A table of the squared norms of rows. The device computes the norms, so they are not uploaded.
 pub(super) fn norm_table<'e>(gpu: &Gpu, source: &Rows<'e>) -> Result<DeviceGains<'e>> {
     let context = gpu.context();
     gpu.with_room("gain_table", || {
@@ -70,10 +72,10 @@ pub(super) fn norm_table<'e>(gpu: &Gpu, source: &Rows<'e>) -> Result<DeviceGains
     })
 }
 
-/// The largest ‖s·a_i‖² of every group.
+/// Returns the largest ‖s·a_i‖² of every group.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub(super) fn longest_rows(gpu: &Gpu, source: &Rows<'_>) -> Result<Vec<f64>> {
     let rows = gpu.with_room("gain_table", || gpu.resident().rows(gpu.context(), source))?;
     if let Some(known) = rows.longest.get() {
@@ -85,7 +87,7 @@ pub(super) fn longest_rows(gpu: &Gpu, source: &Rows<'_>) -> Result<Vec<f64>> {
 
 pub(super) fn gain_table<'e>(gpu: &Gpu, source: &Rows<'e>, gains: &[f64]) -> Result<DeviceGains<'e>> {
     let context = gpu.context();
-    // In f64 no gains are compared within rounding.
+    // In f64, gains are not compared within rounding.
     let longest = match context.precision {
         Precision::F32 => Some(longest_rows(gpu, source)?),
         Precision::F64 => None,
@@ -185,7 +187,7 @@ impl DeviceGains<'_> {
         }
     }
 
-    /// The largest ‖a_i‖² of every group, of a table of norms.
+    /// Returns the largest ‖a_i‖² of every group, from a table of norms.
     fn longest(mut self) -> Result<Vec<f64>> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
@@ -195,7 +197,7 @@ impl DeviceGains<'_> {
         })
     }
 
-    /// Computes the norms of rows if the table starts with them. What is written later comes after them.
+    /// Computes the norms of rows on the device. Later writes come after them.
     fn record_norms(&self, context: &Context) -> Result<()> {
         let mut work = context.work("gain_update");
         for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
@@ -207,7 +209,7 @@ impl DeviceGains<'_> {
         context.submit(work).map(drop)
     }
 
-    /// Makes gains what they are before an update: norms at the start, and −∞ for removed rows.
+    /// Prepares gains for an update: computes norms at the start, and sets removed rows to −∞.
     pub(super) fn begin(&mut self, context: &Context) -> Result<()> {
         if self.start == Start::Norms {
             self.record_norms(context)?;
@@ -221,7 +223,7 @@ impl DeviceGains<'_> {
         Ok(())
     }
 
-    /// The largest gain of every group.
+    /// Returns the largest gain of every group.
     fn largest_of(&self, found: &[Leading]) -> Vec<f64> {
         let mut largest = vec![0.0; self.open.len()];
         for leading in found {
@@ -243,7 +245,7 @@ impl DeviceGains<'_> {
         self.leaders.read(context, work)
     }
 
-    /// Records the update of all open groups by one of several directions.
+    /// Records the update of all open groups with one of several directions.
     pub(super) fn record_update(
         &self,
         context: &Context,
@@ -268,8 +270,8 @@ impl DeviceGains<'_> {
         Ok(())
     }
 
-    /// What rounding to f32 adds to a gain of every group, per operation: (a·q)² is off by ‖a‖ times a·q, which is at most
-    /// the root of the first gain.
+    /// The error that rounding to f32 adds to a gain per operation, by group. (a·q)² is off by ‖a‖ times a·q, which
+    /// is at most the root of the first gain.
     pub(super) fn rounding_units(&self) -> Vec<f64> {
         let references = self.references.as_deref().unwrap_or_default();
         let longest = self.longest.as_deref().unwrap_or(references);
@@ -278,7 +280,7 @@ impl DeviceGains<'_> {
         references.iter().zip(longest).map(unit).collect()
     }
 
-    /// The largest gain of a group, and in single precision those that may be larger.
+    /// Returns the largest gain of a group and, in single precision, all gains that may be larger.
     fn leading(&self, context: &Context, group: usize, found: &[&Leading]) -> Result<Vec<Top>> {
         let first = |one: Top, other: Top| {
             let wins = other.gain > one.gain || other.gain >= one.gain && other.position < one.position;
@@ -322,7 +324,7 @@ impl DeviceGains<'_> {
         self.rounding_units()[group] * factor
     }
 
-    /// All gains of some tiles.
+    /// Reads all gains of some tiles.
     fn read_tiles(&self, context: &Context, tiles: &[Leading]) -> Result<Vec<Top>> {
         let width = size_of(context.precision);
         let tiles: Vec<(usize, &Tile)> = tiles.iter().map(|leading| self.rows.tile(leading.tile)).collect();

@@ -1,5 +1,5 @@
-//! `grid_blocks`: det P(θ) and U P(θ)⁻¹ Uᵀ at every node. Inverses stay on the device, some nodes at a time; one wait for
-//! all.
+//! `grid_blocks`: det P(θ) and U P(θ)⁻¹ Uᵀ at every node. Inverses stay on the device, for some nodes at a time.
+//! There is one wait for all nodes.
 
 use faer::{Mat, MatRef, c64};
 
@@ -75,7 +75,7 @@ pub(super) fn grid_blocks(gpu: &Gpu, grid: &PhaseGrid<'_>, rows: MatRef<'_, f64>
     })
 }
 
-/// Some rows, and buffers of some nodes.
+/// Some rows, and the buffers for some nodes.
 struct Products<'c> {
     context: &'c Context,
     count: usize,
@@ -90,7 +90,7 @@ struct Products<'c> {
 }
 
 impl Products<'_> {
-    /// U P⁻¹, then U (U P⁻¹)ᵀ. P⁻¹ is symmetric.
+    /// Records U P⁻¹, then U (U P⁻¹)ᵀ. P⁻¹ is symmetric.
     fn record(&self, work: &mut Work, nodes: usize, blocks: &wgpu::Buffer) -> Result<()> {
         let Self { count, size, .. } = *self;
         let of_inverses = [size, size, 1, size * size];
@@ -98,7 +98,8 @@ impl Products<'_> {
         self.multiply(work, nodes, [count, 1, size, count * size], [&self.images, blocks])
     }
 
-    /// Products with matrices of so many columns, whose values are so far apart: in a column, in a row, between nodes.
+    /// Records products with matrices of `columns` columns. Neighbouring values are `stride` apart in a column and
+    /// `step` apart in a row, and nodes are `pitch` apart.
     fn multiply(
         &self,
         work: &mut Work,
@@ -146,7 +147,7 @@ impl Products<'_> {
                 all.push(if let Some(determinant) = determinant {
                     (determinant, complex_matrix(what, entries, self.count)?)
                 } else {
-                    // Too nearly singular for the device.
+                    // The matrix is too nearly singular for the device.
                     let phases = grid.node(all.len());
                     Engine::host().grid_blocks(&PhaseGrid { phases, ..*grid }, rows)?.swap_remove(0)
                 });

@@ -89,7 +89,7 @@ pub(super) struct Elimination<'a> {
     pub(super) exponents: &'a wgpu::Buffer,
 }
 
-/// Records the determinants, and on request the inverses, of some nodes.
+/// Records the determinants and, on request, the inverses of some nodes.
 pub(super) fn record_elimination(
     context: &Context,
     work: &mut Work,
@@ -124,18 +124,18 @@ pub(super) fn record_elimination(
     Ok(())
 }
 
-/// A node whose matrix is too nearly singular for the device.
+/// Computes on the host a node whose matrix is too nearly singular for the device.
 fn on_host(grid: &PhaseGrid<'_>, node: usize, request: GridRequest) -> Result<GridPoint> {
     let one = PhaseGrid { shares: grid.shares, phases: grid.node(node) };
     Ok(Engine::host().grid_determinants(&one, request)?.swap_remove(0))
 }
 
-/// Bytes of a node besides its matrix, in the largest of their arrays.
+/// Bytes per node in the largest array other than the matrices.
 pub(super) fn per_node(context: &Context, shares: &[Mat<f64>]) -> usize {
     (2 * shares.len() * size_of(context.precision)).max(4 * shares[0].nrows())
 }
 
-/// Steps of an elimination, in runs that keep dispatches short; one run where the matrix is in workgroup memory.
+/// The steps of an elimination, in runs that keep dispatches short. A matrix in workgroup memory takes one run.
 pub(super) fn steps(size: usize) -> impl Iterator<Item = Range<usize>> {
     /// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
     const TURNS: usize = 30_000;
@@ -143,7 +143,8 @@ pub(super) fn steps(size: usize) -> impl Iterator<Item = Range<usize>> {
     (0..size).step_by(run).map(move |first| first..size.min(first + run))
 }
 
-/// The load of some steps of eliminations of all entries, one per workgroup; a sum over the parts precedes the first.
+/// The load of some steps of eliminations, with one matrix per workgroup. A sum over the parts precedes the first
+/// step.
 pub(super) fn elimination(
     context: &Context,
     shader: Variant,
@@ -154,8 +155,9 @@ pub(super) fn elimination(
 ) -> Load {
     let (entries, width) = ((size * size) as f64, size_of(context.precision) as f64);
     let sums = if steps.start == 0 { parts as f64 } else { 0.0 };
-    // A complex product and sum take eight operations per entry, which is read and written, in workgroup memory for
-    // nothing but the inverse at the end; a sum over the parts takes four and reads one share.
+    // A complex product and sum take eight operations per entry, which is read and written. In workgroup memory, this
+    // costs no bandwidth except for the inverse at the end. A sum over the parts takes four operations and reads one
+    // share.
     let passes = if shader.largest_matrix(context.precision).is_some() { 1.0 } else { steps.len() as f64 };
     Load {
         groups: matrices,
@@ -164,7 +166,7 @@ pub(super) fn elimination(
     }
 }
 
-/// The number of matrices that fit in a binding; an error if none does.
+/// The number of matrices that fit in a binding; an error if no matrix fits.
 pub(super) fn matrices_per_binding(context: &Context, bytes: usize) -> Result<usize> {
     let limit = context.largest_binding;
     let fit = usize::try_from(limit).unwrap_or(usize::MAX) / bytes;
@@ -178,14 +180,14 @@ pub(super) fn matrices_per_binding(context: &Context, bytes: usize) -> Result<us
     Ok(fit)
 }
 
-/// All N_l.
+/// Uploads all N_l.
 pub(super) fn upload_shares(context: &Context, shares: &[Mat<f64>]) -> Result<Lease> {
     let size = shares[0].nrows();
     let entries = shares.iter().flat_map(|share| (0..size * size).map(|at| share[(at / size, at % size)]));
     context.uploaded(&entries.collect::<Vec<f64>>())
 }
 
-/// e^{iθ_l} − 1 of some nodes, subtracted in f64.
+/// Uploads e^{iθ_l} − 1 of some nodes, subtracted in f64.
 pub(super) fn upload_phases(
     context: &Context,
     grid: &PhaseGrid<'_>,
@@ -218,8 +220,8 @@ impl Found {
         Self { mantissas: context.reals(2 * count), exponents: context.storage(4 * count as u64) }
     }
 
-    /// Runs the recorded commands, and returns the determinants, `None` for nearly singular matrices, and this many
-    /// bytes of the matrices.
+    /// Runs the recorded commands. Returns the determinants, `None` for nearly singular matrices, and the numbers in
+    /// the first `wanted` bytes of the matrices.
     pub(super) fn read(
         &self,
         context: &Context,
@@ -234,13 +236,13 @@ impl Found {
         Ok((Self::determinants(context, what, &found[0], &found[1])?, context.widened(&found[2])))
     }
 
-    /// Where the first so many determinants lie: what to download.
+    /// The ranges to download for the first `count` determinants.
     pub(super) fn places(&self, context: &Context, count: usize) -> [(&wgpu::Buffer, u64, u64); 2] {
         let width = 2 * size_of(context.precision);
         [(&*self.mantissas, 0, (count * width) as u64), (&*self.exponents, 0, 4 * count as u64)]
     }
 
-    /// The determinants in these bytes, `None` for nearly singular matrices.
+    /// Reads the determinants from these bytes; `None` for nearly singular matrices.
     pub(super) fn determinants(
         context: &Context,
         what: &'static str,

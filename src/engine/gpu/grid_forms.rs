@@ -1,5 +1,5 @@
-//! `grid_forms`: det P(θ) at every node, and Re Σ x_l(θ) det P(θ) P(θ)⁻¹ for every part. Inverses stay on the device, some
-//! nodes at a time; one wait for all that are there at a time twice.
+//! `grid_forms`: det P(θ) at every node, and Re Σ x_l(θ) det P(θ) P(θ)⁻¹ for every part. Inverses stay on the device,
+//! for some nodes at a time. The host waits once for each such set of nodes, with at most two sets in flight.
 
 use std::{cell::Cell, collections::VecDeque, ops::Range};
 
@@ -26,14 +26,14 @@ use crate::{
 
 /// The most bytes of inverses.
 const MOST_BYTES: usize = 1 << 28;
-/// The fewest nodes between two looks at a watch, which wait for the device.
+/// The fewest nodes between two checks of a watch. Each check waits for the device.
 const FEWEST: usize = 64;
-/// Workgroups that the sums are spread over, where there are as many nodes.
+/// The number of workgroups that the sums are spread over, if there are enough nodes.
 const GROUPS: usize = 256;
-/// Threads of a workgroup, each with an entry of so many parts.
+/// Threads of a workgroup, and the parts for which each thread sums an entry.
 const THREADS: usize = 256;
 const PARTS: usize = 4;
-/// Operations of a thread at a node.
+/// Operations of a thread per node.
 const FLOPS: usize = 10 * PARTS;
 /// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
 const TURNS: usize = 20_000;
@@ -48,16 +48,16 @@ pub(super) fn grid_forms(
         return Engine::host().grid_forms(of, passed);
     }
     let plan = Plan::new(context, &of.grid)?;
-    // Another run, after one for which the device had no room, passes no node again.
+    // If the device had no room and the run is repeated, nodes that have passed do not pass again.
     let most = Cell::new(0);
     let reached = |nodes: usize| passed(nodes.saturating_sub(most.replace(nodes.max(most.get()))));
     let found = gpu.with_room("grid_forms", || plan.run(of, &reached))?;
     with_singular(of, found, passed)
 }
 
-/// What the device finds.
+/// The results of the device.
 struct OnDevice {
-    /// `None` where a matrix is nearly singular.
+    /// `None` for nodes whose matrix is nearly singular.
     determinants: Vec<Option<Determinant>>,
     /// The sums over the other nodes.
     forms: Vec<Mat<f64>>,
@@ -79,7 +79,7 @@ fn with_singular(
         };
         let (phases, coefficients) = (own(of.grid.phases), own(of.coefficients));
         let grid = PhaseGrid { shares: of.grid.shares, phases: &phases };
-        // They have passed.
+        // These nodes have passed.
         let found =
             Engine::host().grid_forms(&FormGrid { grid, coefficients: &coefficients }, &|_| passed(0))?;
         forms.iter_mut().zip(found.forms).for_each(|(form, more)| *form += more);
@@ -90,28 +90,28 @@ fn with_singular(
     Ok(GridForms { determinants, forms })
 }
 
-/// How the sums over all nodes are cut.
+/// The division of the sums over all nodes.
 struct Plan<'c> {
     context: &'c Context,
-    /// Rows of a matrix.
+    /// The number of rows of a matrix.
     size: usize,
-    /// Sums that every entry is spread over, node by node in turn.
+    /// The number of sums that every entry is spread over. Nodes go to them in turn.
     lanes: usize,
-    /// Parts whose sums fit into a binding together.
+    /// The number of parts whose sums fit into a binding together.
     together: usize,
     parts: usize,
-    /// Nodes whose inverses are there at a time.
+    /// The number of nodes whose inverses are on the device at a time.
     nodes: usize,
 }
 
 /// The sums of some parts.
 struct Sums {
     parts: Range<usize>,
-    /// Numbers of a lane.
+    /// The number of values per lane.
     pitch: usize,
-    /// The sums of every lane, then what their rounding loses.
+    /// The sums of every lane, then the parts lost to rounding.
     partials: Lease,
-    /// Of all lanes: sums, then losses.
+    /// The totals of all lanes: sums, then losses.
     totals: Lease,
 }
 
@@ -121,7 +121,7 @@ impl<'c> Plan<'c> {
         let (entries, width) = (size * size, size_of(context.precision));
         let matrix = 2 * entries * width;
         let fit = matrices_per_binding(context, matrix.max(per_node(context, grid.shares)))?;
-        // A part's sums and losses.
+        // The sums and losses of one part.
         let limit = usize::try_from(context.largest_binding).unwrap_or(usize::MAX);
         let most = (limit / (2 * entries.next_multiple_of(QUAD) * width)).max(1);
         let groups = entries.div_ceil(THREADS) * parts.div_ceil(PARTS);
@@ -140,7 +140,7 @@ impl<'c> Plan<'c> {
         })
     }
 
-    /// Between two looks at a watch.
+    /// The number of nodes in the longest submission, between two checks of a watch.
     fn nodes_of_a_submission(context: &Context, size: usize) -> usize {
         let flops = 8.0 * (size as f64).powi(3);
         let of_a_node = context.pace.seconds(Load { groups: 1, flops, bytes: 0.0 });
@@ -153,7 +153,7 @@ impl<'c> Plan<'c> {
         nodes
     }
 
-    /// Operations and bytes of a workgroup at a node.
+    /// Operations and bytes of a workgroup per node.
     fn of_a_node(context: &Context) -> (f64, f64) {
         ((THREADS * FLOPS) as f64, (2 * THREADS * size_of(context.precision)) as f64)
     }
@@ -162,7 +162,7 @@ impl<'c> Plan<'c> {
         self.size * self.size
     }
 
-    /// `reached` is told how many nodes are done.
+    /// Runs the plan. `reached` gets the number of nodes done so far.
     fn run(&self, of: &FormGrid<'_>, reached: &dyn Fn(usize) -> Result<()>) -> Result<OnDevice> {
         let (context, parts) = (self.context, self.parts);
         let unit = unit_of(context.precision, of.coefficients.iter().flat_map(|x| [x.re, x.im]));
@@ -221,7 +221,7 @@ impl<'c> Plan<'c> {
         Sums { parts, pitch, partials, totals }
     }
 
-    /// Adds some nodes to the sums of their lanes.
+    /// Records the addition of some nodes to the sums of their lanes.
     fn record(
         &self,
         work: &mut Work,
@@ -245,7 +245,7 @@ impl<'c> Plan<'c> {
         )
     }
 
-    /// Adds up the lanes, and in single precision what they lost.
+    /// Records the addition of the lanes and, in single precision, of their losses.
     fn record_totals(&self, work: &mut Work, sums: &[Sums]) -> Result<()> {
         let context = self.context;
         let runs = if self.is_single() { 2 * self.lanes } else { self.lanes };

@@ -1,4 +1,4 @@
-//! Batches of proposals of independent items: their rows gathered, then a workgroup each.
+//! Batches of proposals of independent items: their rows are gathered, then every proposal gets a workgroup.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ use crate::{
     error::DeviceProblem,
 };
 
-/// The most items of a proposal, which workgroup memory holds, and of a small one.
+/// The most items that fit in workgroup memory, for any proposal and for a small one.
 const MOST: usize = 36;
 const SMALL: usize = 16;
-/// The most bytes of the rows of a wave, of which there are a few at a time.
+/// The most bytes of the rows of a wave. A few waves are in memory at a time.
 const MOST_BYTES: usize = 1 << 27;
-/// Threads of a workgroup, those that share a row, and values of rows that are multiplied at a time, in groups of four.
+/// Threads of a workgroup, threads that share a row, and values of rows multiplied at a time, in groups of four.
 const THREADS: usize = 64;
 const LANES: usize = 8;
 const WIDTH: usize = 8;
@@ -50,22 +50,22 @@ fn shader(shape: &ProposalShape) -> Shader {
     if shape.size <= SMALL { Shader::SmallItemProposals } else { Shader::ItemProposals }
 }
 
-/// Turns of a thread's loops.
+/// The turns of a thread's loops.
 fn turns(shape: &ProposalShape) -> usize {
     let (size, quads) = (shape.size, shape.rank.div_ceil(QUAD));
-    // Sixteen rows of products at a time, by four threads each.
+    // Sixteen rows of products at a time, with four threads per row.
     let (rows, columns, pairs) = (size.div_ceil(16), size.div_ceil(4), (size / 2 + 1).div_ceil(4));
     let chunks = quads.div_ceil(WIDTH);
     let products = chunks * ((size * WIDTH).div_ceil(THREADS) + rows * (pairs * (WIDTH + 1) + 1) + 1);
     products + (size + 2) * (size + rows * (columns + 1) + 1) + quads.div_ceil(LANES)
 }
 
-/// Bytes of the rows of a proposal.
+/// Bytes of the rows of one proposal.
 fn row_bytes(context: &Context, shape: &ProposalShape) -> usize {
     shape.size * shape.rank.next_multiple_of(QUAD) * size_of(context.precision)
 }
 
-/// Proposals whose rows a binding holds.
+/// The number of proposals whose rows fit in a binding.
 fn most(context: &Context, shape: &ProposalShape) -> usize {
     let binding = usize::try_from(context.largest_binding).map_or(MOST_BYTES, |most| most.min(MOST_BYTES));
     binding / row_bytes(context, shape).max(1)
@@ -85,12 +85,12 @@ impl DeviceItems {
     pub(super) fn new(gpu: &Gpu, tables: &ItemTables<'_>) -> Result<Self> {
         let context = gpu.context();
         let stored = gpu.resident().all(context, tables.features)?;
-        // In other forms every row has a unit of its own.
+        // In other forms, every row has its own unit.
         if !stored.stays() || stored.form != Form::Plain {
             let message = "rows do not stay there as they are".to_owned();
             return Err(DeviceProblem::Refused { what: WHAT, message }.into());
         }
-        // No wave waits for them.
+        // All rows are uploaded now, so that no wave waits for them.
         let mut work = context.work(WHAT);
         for chunk in 0..stored.chunks().0 {
             stored.chunk(context, tables.features, &mut work, chunk)?;
@@ -153,7 +153,7 @@ impl Proposer for DeviceItems {
     fn most(&self) -> u32 {
         let context = self.gpu.context();
         let (load, chunks) = (self.load(context, 1), self.stored.chunks().0 as f64);
-        // Every chunk draws all picks again; rows are read, written, and read.
+        // Every chunk draws all picks again. Rows are read, written, and read again.
         let flops = load.flops + chunks * self.shape.size as f64 * OVERHEAD;
         let whole = Load { groups: 1, flops, bytes: 3.0 * load.bytes };
         let fit = most(context, &self.shape).min(LARGEST);
@@ -163,7 +163,7 @@ impl Proposer for DeviceItems {
     fn propose(&self, wave: &Wave) -> Result<Found> {
         let context = self.gpu.context();
         let ProposalShape { size, .. } = self.shape;
-        // Of few sizes, so that later waves take the buffers again.
+        // Sizes are rounded up to few values, so that later waves reuse the buffers.
         let count = wave.count as usize;
         let room = count.next_power_of_two().min(most(context, &self.shape).max(count));
         self.trials.checked(found(context, wave, &self.shape, |work, found, slots| {

@@ -1,4 +1,5 @@
-//! The leading value of every group, of those of its tiles: what the host reads after an update of a table.
+//! The leading value of every group, from the leading values of its tiles. The host reads them after an update of a
+//! table.
 
 use super::{
     buffers::{Lease, size_of},
@@ -12,9 +13,9 @@ use super::{
 };
 use crate::Result;
 
-/// Numbers of a tile's leading value: the value, the second largest, and where the largest is.
+/// The size of a tile's leading value: the value, the second largest value, and the row and slot of the largest.
 const TOP: usize = 4;
-/// Numbers of a span's leading value: those of the tile, then the tile.
+/// The size of a span's leading value: the numbers of the tile's leading value, then the number of the tile.
 const LEADER: usize = 8;
 
 /// The leading values of the tiles of a table, and of spans of tiles.
@@ -22,18 +23,18 @@ const LEADER: usize = 8;
 pub(super) struct Leaders {
     pub(super) tops: Lease,
     spans: Vec<Span>,
-    /// First and last tile of every span.
+    /// The first tile and the end of every span.
     device_spans: Lease,
     /// The group of every span.
     groups: Lease,
     of_spans: Lease,
 }
 
-/// Tiles of one group that follow each other.
+/// Consecutive tiles of one group.
 #[derive(Debug)]
 struct Span {
     group: usize,
-    /// Of all tiles of the table.
+    /// Their numbers in the whole table.
     tiles: std::ops::Range<usize>,
 }
 
@@ -41,11 +42,11 @@ struct Span {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leading {
     pub(super) group: usize,
-    /// Number of the span.
+    /// The number of the span.
     span: usize,
-    /// Of all tiles of the table.
+    /// The number of the tile in the whole table.
     pub(super) tile: usize,
-    /// Row of the tile.
+    /// The row in the tile.
     pub(super) row: usize,
     pub(super) slot: usize,
     pub(super) value: f64,
@@ -54,7 +55,7 @@ pub(super) struct Leading {
 }
 
 impl Leaders {
-    /// For the tiles of these rows, chunk after chunk.
+    /// Prepares the search in the tiles of these rows, chunk after chunk.
     pub(super) fn new(context: &Context, rows: &DeviceRows) -> Self {
         let (mut spans, mut tiles) = (Vec::new(), 0);
         for chunk in &rows.chunks {
@@ -74,12 +75,12 @@ impl Leaders {
         }
     }
 
-    /// Number of spans.
+    /// The number of spans.
     pub(super) fn spans(&self) -> usize {
         self.spans.len()
     }
 
-    /// The leading values of spans on the device, and the groups of spans.
+    /// The leading values of spans on the device, and the groups of the spans.
     pub(super) fn of_spans(&self) -> (&Lease, &Lease) {
         (&self.of_spans, &self.groups)
     }
@@ -101,7 +102,7 @@ impl Leaders {
     /// Reads the leading value of every span, after the recorded commands.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(super) fn read(&self, context: &Context, mut work: Work) -> Result<Vec<Leading>> {
         let (what, spans) = (work.what, self.spans.len());
         self.record(context, &mut work)?;
@@ -114,10 +115,10 @@ impl Leaders {
         Ok(values.as_chunks().0.iter().enumerate().map(leading).collect())
     }
 
-    /// Reads the leading value of every tile of the span of a leading value.
+    /// Reads the leading value of every tile in the span of a leading value.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(super) fn read_tiles(
         &self,
         context: &Context,
@@ -141,7 +142,7 @@ impl Leading {
     }
 }
 
-/// An index that the device counted.
+/// Converts an index that the device counted.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small whole numbers")]
 pub(super) fn whole(number: f64) -> usize {
     number as usize

@@ -13,7 +13,7 @@ use crate::{Result, engine::Rows, parallel::map_ordered_mut};
 
 /// The most bytes of answers that wait on the device.
 const MOST_WAITING: u64 = 1 << 27;
-/// Tiles whose numbers a thread reads at a time.
+/// The number of tiles whose numbers a thread reads at a time.
 const TASK: usize = 64;
 
 /// The rows of one chunk, on the device.
@@ -26,7 +26,7 @@ pub(super) struct LoadedChunk<'r> {
 }
 
 impl LoadedChunk<'_> {
-    /// Records a shader with parameters and buffers of its own.
+    /// Records a shader with its own parameters and buffers.
     pub(super) fn dispatch(
         &self,
         context: &Context,
@@ -48,19 +48,19 @@ impl LoadedChunk<'_> {
 
 /// Numbers that are computed for every row.
 pub(super) trait PerRow {
-    /// Numbers of a row.
+    /// The number of values per row.
     fn width(&self) -> usize;
 
-    /// What is added to the unit of a group's rows: the factor of its numbers.
+    /// The factor of a group's numbers, given the unit of its rows.
     fn unit(&self, group: usize, unit: f64) -> f64;
 
-    /// Records them for a chunk.
+    /// Records the computation for a chunk.
     fn record(&self, context: &Context, work: &mut Work, loaded: LoadedChunk<'_>, out: &Lease) -> Result<()>;
 }
 
 impl Gpu {
-    /// The numbers of every row, group after group. The device works on the first chunks while others are uploaded;
-    /// answers are read together.
+    /// Computes the numbers of every row, group after group. The device works on the first chunks while others are
+    /// uploaded. Answers are read together.
     pub(super) fn map_rows<P: PerRow>(
         &self,
         what: &'static str,
@@ -87,7 +87,7 @@ impl Gpu {
     }
 }
 
-/// Numbers of all rows, those of some chunks still on the device.
+/// The numbers of all rows. For some chunks they are still on the device.
 struct Answers<'r, P> {
     what: &'static str,
     context: &'r Context,
@@ -131,7 +131,7 @@ impl<'r, P: PerRow> Answers<'r, P> {
         (chunk.len * self.per_row.width() * size_of(self.context.precision)) as u64
     }
 
-    /// Reads what is waiting.
+    /// Reads the waiting answers.
     fn read(&mut self) -> Result<()> {
         let parts: Vec<(&wgpu::Buffer, u64, u64)> =
             self.waiting.iter().map(|(chunk, out)| (&**out, 0, self.bytes_of(chunk))).collect();
@@ -154,7 +154,7 @@ impl<'r, P: PerRow> Answers<'r, P> {
     }
 }
 
-/// The tiles of a chunk, with the places for their numbers among those of all rows.
+/// The tiles of a chunk, each with its slice of the numbers of all rows.
 fn own_values<'v, 'c>(
     chunk: &'c RowChunk,
     starts: &[usize],

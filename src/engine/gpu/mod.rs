@@ -76,20 +76,21 @@ use crate::{Error, Result, error::DeviceProblem};
 
 /// A GPU.
 ///
-/// Rows of features are uploaded once, as they are stored, and stay there as long as the features live, as do tables of
-/// gains, swaps and nodes. Rows beyond the device's memory come chunk by chunk. Small and delicate work stays on the host in
-/// f64: eigen-decompositions, sums over groups, logarithms, most random numbers.
+/// Rows of features are uploaded once, as they are stored, and stay on the device as long as the features live.
+/// Tables of gains, swaps and nodes stay there, too. Rows beyond the device's memory are uploaded chunk by chunk.
+/// Small and delicate work stays on the host in f64: eigen-decompositions, sums over groups, logarithms, most random
+/// numbers.
 ///
 /// # Numerics
-/// f64 needs a Vulkan adapter that has it and whose arithmetic passes a test on opening; its accuracy is that of the
-/// CPU. In f32 every verb is off by about 1e-7 times the square root of the number of terms of its sums; Gram matrices
-/// are summed over runs of rows with their rounding errors. Single precision changes the law of samplers, which state the
-/// error; greedy and local search decide in f64 between items that single precision cannot distinguish, and compute determinants
-/// from the data in f64.
+/// f64 needs a Vulkan adapter that supports it and passes an arithmetic test when it is opened. It is then as
+/// accurate as the CPU. In f32, the error of every verb is about 1e-7 times the square root of the number of terms of
+/// its sums. Gram matrices are summed over runs of rows, together with their rounding errors. Single precision
+/// changes the law of samplers, which state the error. Greedy and local search decide in f64 between items that
+/// single precision cannot distinguish, and they compute determinants from the data in f64.
 ///
 /// # Errors
-/// A lost device, a time limit, lack of memory, an exceeded limit, a refused command, results that are not finite, and
-/// numbers beyond single precision are errors of the verb ([`DeviceProblem`]), not panics.
+/// A lost device, a time limit, lack of memory, an exceeded limit, a refused command, results that are not finite,
+/// and numbers beyond single precision are errors of the verb ([`DeviceProblem`]), not panics.
 ///
 /// # Examples
 /// ```
@@ -120,19 +121,23 @@ impl Gpu {
     /// Opens an adapter.
     ///
     /// # Errors
-    /// - [`DeviceProblem::NoAdapter`] if there is none, or none of that name;
-    /// - [`DeviceProblem::NoDoublePrecision`] if f64 was requested, but is missing;
-    /// - [`DeviceProblem::Inaccurate`] if f64 was requested, or there is f32 alone, and fails a test of its arithmetic.
+    /// - [`DeviceProblem::NoAdapter`] if no adapter exists, or none with the requested name;
+    /// - [`DeviceProblem::NoDoublePrecision`] if f64 was requested but is missing;
+    /// - [`DeviceProblem::Inaccurate`] if a test of the arithmetic fails, in f64 if it was requested, otherwise in
+    ///   f32.
     pub fn new(options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::open(options)?))
     }
 
-    /// Uses a device that the application has opened. f64 needs its feature `SHADER_F64`, and arrays are cut to its
-    /// limits. The application keeps the callbacks of the device.
+    /// Uses a device that the application has opened.
+    ///
+    /// f64 needs the device's feature `SHADER_F64`, and arrays are cut to its limits. The application keeps the
+    /// callbacks of the device.
     ///
     /// # Errors
-    /// - [`DeviceProblem::NoDoublePrecision`] if f64 was requested, but is missing;
-    /// - [`DeviceProblem::Inaccurate`] if f64 was requested, or there is f32 alone, and fails a test of its arithmetic.
+    /// - [`DeviceProblem::NoDoublePrecision`] if f64 was requested but is missing;
+    /// - [`DeviceProblem::Inaccurate`] if a test of the arithmetic fails, in f64 if it was requested, otherwise in
+    ///   f32.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::on(device, queue, options)?))
     }
@@ -147,49 +152,53 @@ impl Gpu {
         Self { inner: Arc::new(Inner { context, resident: Resident::default() }) }
     }
 
-    /// Number of runs of the shaders of each verb.
+    /// The number of shader runs per verb.
     #[must_use]
     pub fn dispatches(&self) -> Vec<(&'static str, u64)> {
         Shader::ALL.iter().map(|&shader| (shader.stem(), self.context().dispatches(shader))).collect()
     }
 
-    /// What went between the host and the device so far.
+    /// The traffic between the host and the device so far.
     #[must_use]
     pub fn traffic(&self) -> Traffic {
         self.context().traffic()
     }
 
-    /// Time in which the host copied rows into memory that the device reads, for benches.
+    /// The time that the host spent copying rows into memory that the device reads, for benches.
     #[doc(hidden)]
     #[must_use]
     pub fn filling(&self) -> Duration {
         self.context().counters.filling()
     }
 
-    /// Bytes per second that the device reads when it computes the lengths of rows of 64 values in single precision: the limit of
-    /// passes that compute little.
+    /// Measures the bytes per second that the device reads.
+    ///
+    /// The device computes the lengths of rows of 64 values in single precision. The rate limits passes that compute
+    /// little.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn read_rate(&self) -> Result<f64> {
         read_rate::read_rate(self.context())
     }
 
-    /// What the device does in a second, measured on any adapter, for tests.
+    /// Measures the rates of the device, on any adapter, for tests.
     #[doc(hidden)]
     pub fn measured_rates(&self) -> Result<Rates> {
         rates::measured(self)
     }
 
-    /// The complete shaders in a precision: the verb's name, followed by the type of rows that they read if they read
-    /// rows of features or by the largest matrix that they hold, and the source.
+    /// The complete shaders in a precision, by name and source.
+    ///
+    /// A name is the verb, followed by the type of the feature rows that the shader reads or by the largest matrix
+    /// that it holds.
     #[must_use]
     pub fn shaders(precision: Precision) -> Vec<(&'static str, String)> {
         let variants = Shader::ALL.iter().flat_map(|shader| shader.variants(precision));
         variants.map(|variant: Variant| (variant.name(), variant.source(precision))).collect()
     }
 
-    /// Bytes of workgroup memory of each shader.
+    /// Bytes of workgroup memory per shader.
     #[doc(hidden)]
     #[must_use]
     pub fn workgroup_memory(precision: Precision) -> Vec<(&'static str, u64)> {
@@ -211,8 +220,8 @@ impl Gpu {
         &self.inner.resident
     }
 
-    /// Runs work on the device; if its memory is full, again after freeing everything else, and then with rows that do
-    /// not stay on the device.
+    /// Runs work on the device. If its memory is full, runs it again after freeing everything else, and then with
+    /// rows that do not stay on the device.
     fn with_room<T>(&self, what: &'static str, work: impl Fn() -> Result<T>) -> Result<T> {
         let is_full =
             |outcome: &Result<T>| matches!(outcome, Err(Error::Device(DeviceProblem::Memory { .. })));
@@ -233,7 +242,7 @@ impl Gpu {
     }
 }
 
-/// A count as a parameter of a shader. Chunks keep all counts within 32 bits.
+/// Converts a count to a parameter of a shader. Chunks keep all counts within 32 bits.
 fn words(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! `node_table`: the nodes of a torus on the device, and choices of rows by them.
+//! `node_table`: the nodes of a torus on the device, and the choice of rows with them.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ use crate::{
     error::DeviceProblem,
 };
 
-/// No tile, or no row: as shaders say it.
+/// Stands for no tile or no row in shaders.
 const NONE: u32 = u32::MAX;
-/// Marks of shaders.
+/// Marks set by shaders.
 const NEAR_SINGULAR: u32 = 1;
 const SINGULAR: u32 = 2;
 const BROKEN: u32 = 4;
 
-/// A table on the device. What copies share is copied before it changes.
+/// A table on the device. Data that copies share is copied before it changes.
 #[derive(Clone, Debug)]
 pub(super) struct DeviceNodes {
     gpu: Gpu,
@@ -37,25 +37,25 @@ pub(super) struct DeviceNodes {
     pub(super) weights: Arc<Weights>,
     /// x and y of every node, four numbers each.
     pub(super) factors: Arc<Vec<f64>>,
-    /// What the next choice computes first, in order.
+    /// The steps that the next choice computes first, in order.
     pending: Vec<Step>,
-    /// Coefficient and soundness at the last choice. Nodes that are not sound remain so.
+    /// The coefficient and the soundness at the last choice. Nodes that are not sound remain so.
     known: (f64, Soundness),
 }
 
-/// What does not change.
+/// The part of a table that does not change.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) rows: Arc<DeviceRows>,
     /// The rows of every chunk as they are stored.
     pub(super) stored: Vec<wgpu::Buffer>,
-    /// Rows and columns of P.
+    /// The number of rows and columns of P.
     pub(super) size: usize,
-    /// w Fᵀ, divided by its unit, a row per row of P.
+    /// w Fᵀ, divided by its unit, with one row per row of P.
     pub(super) map: Lease,
     /// The factor of weights.
     unit: f64,
-    /// A pivot of W that counts as rounding.
+    /// The largest pivot of W that counts as rounding.
     pub(super) least: f64,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct NodeChunk {
     pub(super) values: Lease,
 }
 
-/// The weights of all rows, by chunk, and the sum of every tile of 256.
+/// The weights of all rows, by chunk, and the sum of every tile of 256 weights.
 #[derive(Debug)]
 pub(super) struct Weights {
     pub(super) chunks: Vec<Lease>,
@@ -89,7 +89,7 @@ pub(super) struct Grid {
 pub(super) enum Step {
     /// Computes the matrices.
     Grid(Arc<Grid>),
-    /// Conditions them on a pick.
+    /// Conditions the matrices on a pick.
     Pick(Vec<f64>),
     /// Adds up the weights again.
     Excluded,
@@ -127,7 +127,7 @@ pub(super) fn node_table(
     })
 }
 
-/// The number of nodes that fit in the bindings of one dispatch; an error if none does.
+/// The number of nodes that fit in the bindings of one dispatch; an error if no node fits.
 fn nodes_per_binding(context: &Context, size: usize) -> Result<usize> {
     let most = usize::try_from(context.largest_binding).unwrap_or(usize::MAX) / size_of(context.precision);
     let fit = (most / (2 * size * size)).min(most.saturating_sub(size) / 4);
@@ -145,7 +145,7 @@ fn flat(factors: &NodeFactors<'_>) -> Vec<f64> {
 }
 
 impl Plan {
-    /// `None` if the device has no room for the rows.
+    /// Creates a plan; `None` if the device has no room for the rows.
     fn new(gpu: &Gpu, rows: &Rows<'_>, map: &RowMap<'_>, grid: &PhaseGrid<'_>) -> Result<Option<Self>> {
         let context = gpu.context();
         let features = rows.features();
@@ -204,7 +204,7 @@ impl NodeTable for DeviceNodes {
     fn choose(&mut self, uniform: f64) -> Result<NodeChoice> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
-        // While nothing is recorded yet, memory can be made free.
+        // Memory can be freed only while nothing is recorded yet.
         let shared = self.own(&gpu)?;
         let outcome = context.checked("node_table", || self.run(context, uniform, shared.as_deref()));
         self.spoilt_by(outcome)
@@ -261,7 +261,7 @@ impl NodeTable for DeviceNodes {
 }
 
 impl DeviceNodes {
-    /// After an error some steps may be done, others not.
+    /// Marks the nodes as unusable after an error, since some steps may be done and others not.
     fn spoilt_by<T>(&mut self, outcome: Result<T>) -> Result<T> {
         if outcome.is_err() {
             self.known = (0.0, Soundness::Singular);
@@ -269,7 +269,8 @@ impl DeviceNodes {
         outcome
     }
 
-    /// Makes what pending steps change this table's own; returns the nodes that copies share, to be copied.
+    /// Gives this table its own copy of what pending steps change. Returns the shared nodes that must still be
+    /// copied.
     fn own(&mut self, gpu: &Gpu) -> Result<Option<Arc<Vec<NodeChunk>>>> {
         if self.pending.iter().all(|step| matches!(step, Step::Excluded)) {
             return Ok(None);
@@ -281,7 +282,7 @@ impl DeviceNodes {
         Ok(nodes.map(|own| std::mem::replace(&mut self.nodes, own)))
     }
 
-    /// Runs what is pending, and chooses.
+    /// Runs the pending steps, and chooses.
     fn run(
         &mut self,
         context: &Context,
@@ -329,7 +330,7 @@ impl DeviceNodes {
         Ok(NodeChoice { soundness, coefficient, total: values[1] * self.plan.unit, chosen })
     }
 
-    /// The position in the group of a row, counted chunk after chunk.
+    /// Returns the position in the group, for the number of a row counted chunk after chunk.
     fn position(&self, row: usize) -> usize {
         let mut left = row;
         for chunk in &self.plan.rows.chunks {
@@ -342,7 +343,7 @@ impl DeviceNodes {
         unreachable!("there is no row {row}")
     }
 
-    /// Nodes of this table's own, where copies share them.
+    /// Creates nodes for this table alone, if copies share its nodes.
     fn room_for_nodes(&mut self, gpu: &Gpu) -> Result<Option<Arc<Vec<NodeChunk>>>> {
         if Arc::get_mut(&mut self.nodes).is_some() {
             return Ok(None);
@@ -352,7 +353,7 @@ impl DeviceNodes {
         gpu.with_room("node_table", || Ok(Some(Arc::new(self.nodes.iter().map(own).collect()))))
     }
 
-    /// Copies nodes to this table's own.
+    /// Copies shared nodes to this table's own nodes.
     fn copy_nodes(&self, context: &Context, work: &mut Work, shared: &[NodeChunk]) {
         let (size, width) = (self.plan.size, 2 * size_of(context.precision));
         for (from, to) in shared.iter().zip(&*self.nodes) {
@@ -362,7 +363,7 @@ impl DeviceNodes {
         }
     }
 
-    /// Weights of this table's own, where copies share them.
+    /// Creates weights for this table alone, if copies share its weights.
     fn room_for_weights(&mut self, gpu: &Gpu) -> Result<Option<Arc<Weights>>> {
         if Arc::get_mut(&mut self.weights).is_some() {
             return Ok(None);
@@ -371,7 +372,7 @@ impl DeviceNodes {
     }
 }
 
-/// The worse of two.
+/// The worse of the two.
 fn worse(a: Soundness, b: Soundness) -> Soundness {
     match (a, b) {
         (Soundness::Singular, _) | (_, Soundness::Singular) => Soundness::Singular,
@@ -380,7 +381,7 @@ fn worse(a: Soundness, b: Soundness) -> Soundness {
     }
 }
 
-/// What the marks of shaders say.
+/// The soundness that the marks of shaders show.
 fn soundness(marks: u32) -> Result<Soundness> {
     if marks & BROKEN != 0 {
         return Err(Error::Device(Context::not_finite("node_table")));

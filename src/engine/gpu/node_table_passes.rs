@@ -1,4 +1,4 @@
-//! The dispatches of a choice: nodes, the form of the next pick, the rows' weights in it, their sums, and the row.
+//! The dispatches of a choice: nodes, the form of the next pick, the weights of rows in it, their sums, and the row.
 
 use super::{
     buffers::{Lease, size_of},
@@ -17,23 +17,23 @@ use crate::{Result, engine::GridRequest};
 
 /// Threads of a workgroup.
 const THREADS: usize = 256;
-/// Workgroups that nodes are spread over, where there are as many.
+/// The number of workgroups that nodes are spread over, if there are enough nodes.
 const RUNS: usize = 256;
 /// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
 const TURNS: usize = 30_000;
 
-/// What [`condition_nodes`](Shader::ConditionNodes) does at first.
+/// The first task of [`condition_nodes`](Shader::ConditionNodes).
 const START: u32 = 0;
 const CONDITION: u32 = 1;
 
 /// Buffers of one choice.
 #[derive(Debug)]
 pub(super) struct Scratch {
-    /// The uniform number, and the pivot that counts as rounding.
+    /// The uniform number, and the largest pivot that counts as rounding.
     draw: Lease,
     form: Lease,
     tallies: Lease,
-    /// Coefficient, total, what was left to pass in the tile, weight of the row.
+    /// The coefficient, the total, the sum left to pass in the tile, and the weight of the row.
     pub(super) found: Lease,
     /// Flags, tile, row.
     pub(super) marks: Lease,
@@ -51,7 +51,7 @@ impl Scratch {
         })
     }
 
-    /// Not every number is written in every choice.
+    /// Clears the results, since a choice does not write every number.
     pub(super) fn clear(&self, work: &mut Work) {
         work.encoder().clear_buffer(&self.found, 0, None);
         work.encoder().clear_buffer(&self.marks, 0, None);
@@ -70,14 +70,14 @@ fn runs(context: &Context, size: usize, chunk: &NodeChunk) -> usize {
     chunk.count.div_ceil(run(context, size, chunk.count))
 }
 
-/// Operations and bytes of a pick at a node: a product with the matrix, its update, and the sums.
+/// Operations and bytes of a pick per node: a product with the matrix, its update, and the sums.
 fn node_load(context: &Context, size: usize) -> (f64, f64) {
     let entries = (size * size) as f64;
     (26.0 * entries, 8.0 * entries * size_of(context.precision) as f64)
 }
 
 impl DeviceNodes {
-    /// Computes or conditions all nodes, and W and the tallies of the coefficient.
+    /// Records the computation or conditioning of all nodes, and W and the tallies of the coefficient.
     pub(super) fn record_nodes(
         &self,
         context: &Context,
@@ -137,7 +137,7 @@ impl DeviceNodes {
         Ok(())
     }
 
-    /// P⁻¹ and φ of a chunk of nodes, φ as mantissas and powers of two.
+    /// Records P⁻¹ and φ of a chunk of nodes, with φ as mantissas and powers of two.
     fn record_grid(
         &self,
         context: &Context,
@@ -162,7 +162,7 @@ impl DeviceNodes {
         record_elimination(context, work, &elimination, GridRequest::Inverses)
     }
 
-    /// The coefficient; R with R Rᵀ = W; and ‖Rᵀ w Fᵀ a_i‖² for every row.
+    /// Records the coefficient, R with R Rᵀ = W, and ‖Rᵀ w Fᵀ a_i‖² for every row.
     pub(super) fn record_weights(&self, context: &Context, work: &mut Work, scratch: &Scratch) -> Result<()> {
         let (size, quads) = (self.plan.size, self.plan.rows.quads());
         let width = size_of(context.precision) as f64;
@@ -205,7 +205,7 @@ impl DeviceNodes {
         self.record_rows(context, work, &factor, size)
     }
 
-    /// ‖Gᵀ a_i‖² for every row, for a G on the device in the layout of products. Nothing else reads rows.
+    /// Records ‖Gᵀ a_i‖² for every row, for a G on the device in the layout of products. Nothing else reads rows.
     fn record_rows(
         &self,
         context: &Context,
@@ -236,13 +236,13 @@ impl DeviceNodes {
         Ok(())
     }
 
-    /// A pass over the weights of a chunk.
+    /// The load of a pass over the weights of a chunk.
     fn load_of_tiles(context: &Context, rows: usize) -> Load {
         let (flops, bytes) = (TILE as f64, (TILE * size_of(context.precision)) as f64);
         Load { groups: rows.div_ceil(TILE), flops, bytes }
     }
 
-    /// The sum of the weights of every tile.
+    /// Records the sum of the weights of every tile.
     pub(super) fn record_sums(&self, context: &Context, work: &mut Work) -> Result<()> {
         let mut first_tile = 0;
         for (rows, weights) in self.plan.rows.chunks.iter().zip(&self.weights.chunks) {
@@ -258,7 +258,7 @@ impl DeviceNodes {
         Ok(())
     }
 
-    /// The tile and the row at which the sum of the weights passes the uniform number's share.
+    /// Records the choice of the tile and the row at which the sum of the weights passes the uniform number's share.
     pub(super) fn record_choice(&self, context: &Context, work: &mut Work, scratch: &Scratch) -> Result<()> {
         let width = size_of(context.precision) as f64;
         let alone = |values: usize| Load { groups: 1, flops: values as f64, bytes: values as f64 * width };

@@ -1,11 +1,11 @@
-//! Options of a GPU, and the choice of an adapter.
+//! Options for opening a GPU, and the choice of an adapter.
 
 use std::time::Duration;
 
 use super::{trusted::Checks, witness::Rewrite};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
-/// How to open a GPU.
+/// Options for opening a GPU.
 #[derive(Clone, Debug, Default)]
 pub struct GpuOptions {
     adapter: Option<String>,
@@ -41,63 +41,67 @@ impl GpuOptions {
         Self { adapter: Some(name.into()), ..self }
     }
 
-    /// Computes in this precision; by default in f64 if the adapter has it and it is accurate, otherwise in f32.
+    /// Computes in this precision. The default is f64 if the adapter supports it accurately, otherwise f32.
     #[must_use]
     pub fn with_precision(self, precision: Precision) -> Self {
         Self { precision: Some(precision), ..self }
     }
 
-    /// Binds at most this many bytes at a time, even if the adapter allows more; larger arrays are cut into chunks.
+    /// Binds at most this many bytes at a time, even if the adapter allows more. Larger arrays are cut into chunks.
     #[must_use]
     pub fn with_largest_binding(self, bytes: u64) -> Self {
         Self { largest_binding: Some(bytes), ..self }
     }
 
-    /// Cuts work so that a dispatch takes a slow card (50 GB/s; 500 GFLOP/s in f32, 16 in f64) no longer than this, as
-    /// drivers reset a device that computes for seconds without a break. 100 ms by default. A longer time saves fast
-    /// cards some microseconds per dispatch.
+    /// Cuts work so that a dispatch takes no longer than this on a slow card (50 GB/s; 500 GFLOP/s in f32, 16 in
+    /// f64).
+    ///
+    /// Drivers reset a device that computes for seconds without a break. The default is 100 ms. A longer time saves
+    /// fast cards some microseconds per dispatch.
     #[must_use]
     pub fn with_longest_dispatch(self, longest: Duration) -> Self {
         Self { longest_dispatch: Some(longest), ..self }
     }
 
-    /// Abandons a device that does not finish commands within this time, with
-    /// [`TimedOut`](DeviceProblem::TimedOut). The limit applies to a second of work on a slow card, not to a whole
-    /// verb. A minute by default.
+    /// Abandons a device that does not finish commands within this time, with [`TimedOut`](DeviceProblem::TimedOut).
+    ///
+    /// The limit applies to a second of work on a slow card, not to a whole verb. The default is one minute.
     #[must_use]
     pub fn with_time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }
     }
 
-    /// Has the driver check every index in every shader, also where a test proves that it is in bounds. Results are the
-    /// same; products take up to twice as long.
+    /// Makes the driver check every index in every shader, even if a test proves that it is in bounds.
+    ///
+    /// Results are the same; products take up to twice as long.
     #[must_use]
     pub fn with_checked_shaders(self) -> Self {
         Self { checks: Checks::Everywhere, ..self }
     }
 
-    /// Times passes on the device, where it can ([`Gpu::busy`](super::Gpu::busy)).
+    /// Times passes on the device if it supports this ([`Gpu::busy`](super::Gpu::busy)).
     #[must_use]
     pub fn with_time_stamps(self) -> Self {
         Self { has_time_stamps: true, ..self }
     }
 
-    /// Takes the adapter to have this much workgroup memory, for tests of variants that it would not run.
+    /// Assumes that the adapter has this much workgroup memory, to test variants that it would not run otherwise.
     #[doc(hidden)]
     #[must_use]
     pub fn with_workgroup_memory(self, bytes: u64) -> Self {
         Self { workgroup_memory: Some(bytes), ..self }
     }
 
-    /// Has shaders, given by name and source, rewritten, for tests in which they testify of their indices.
+    /// Rewrites shaders, given by name and source, for tests that record their indices.
     #[doc(hidden)]
     #[must_use]
     pub fn with_witness(self, rewrite: fn(&str, &str) -> String) -> Self {
         Self { rewrite: Some(rewrite), ..self }
     }
 
-    /// Keeps at most this many bytes of rows of features on the device, by default all that its memory holds. Others are
-    /// uploaded, chunk after chunk, whenever they are used.
+    /// Keeps at most this many bytes of feature rows on the device; by default, as many as its memory holds.
+    ///
+    /// Other rows are uploaded chunk by chunk whenever they are used.
     #[must_use]
     pub fn with_row_memory(self, bytes: u64) -> Self {
         Self { row_memory: Some(bytes), ..self }
@@ -123,12 +127,12 @@ impl GpuOptions {
         self.rewrite
     }
 
-    /// Sources that are changed are never trusted.
+    /// The run-time checks of shaders. Changed sources are always checked.
     pub(super) fn checks(&self) -> Checks {
         if self.patches.is_empty() && self.rewrite.is_none() { self.checks } else { Checks::Everywhere }
     }
 
-    /// Features of a device beyond those that every adapter has.
+    /// The device features to enable, in addition to the features that every adapter has.
     pub(super) fn features(&self) -> wgpu::Features {
         let stamps = wgpu::Features::TIMESTAMP_QUERY;
         wgpu::Features::SHADER_F64 | if self.has_time_stamps { stamps } else { wgpu::Features::empty() }
@@ -172,7 +176,7 @@ impl GpuOptions {
         }
     }
 
-    /// The adapter for these options; hardware comes before software.
+    /// Chooses the adapter for these options; hardware comes before software.
     pub(super) fn choose(&self) -> Result<wgpu::Adapter> {
         let mut adapters = adapters();
         if adapters.is_empty() {
@@ -184,7 +188,7 @@ impl GpuOptions {
             let wanted = wanted.to_lowercase();
             adapters.retain(|adapter| adapter.get_info().name.to_lowercase().contains(&wanted));
         }
-        // Prefer an adapter with the precision.
+        // If f64 was requested, prefer an adapter that supports it.
         let double = |adapter: &wgpu::Adapter| adapter.features().contains(wgpu::Features::SHADER_F64);
         let lacking = |adapter: &wgpu::Adapter| self.insists_on_double() && !double(adapter);
         adapters.into_iter().min_by_key(|adapter| (lacking(adapter), rank(adapter))).ok_or_else(|| {
@@ -210,7 +214,7 @@ pub struct AdapterSummary {
     pub is_software: bool,
     /// Whether it is a GPU with its own memory.
     pub is_discrete: bool,
-    /// Whether it reports f64, whose accuracy is tested when it is opened.
+    /// Whether it reports f64. The accuracy of f64 is tested when the adapter is opened.
     pub has_double_precision: bool,
     /// The largest array that can be bound at a time, in bytes.
     pub largest_binding: u64,
@@ -218,7 +222,7 @@ pub struct AdapterSummary {
     pub workgroup_memory: u64,
 }
 
-/// All adapters of this machine; unless an adapter is named, an engine takes the first that fits.
+/// All adapters of this machine. Unless an adapter is named, an engine takes the first that fits.
 #[must_use]
 pub fn summaries() -> Vec<AdapterSummary> {
     let mut adapters = adapters();
@@ -226,7 +230,7 @@ pub fn summaries() -> Vec<AdapterSummary> {
     adapters.iter().map(AdapterSummary::of).collect()
 }
 
-/// Discrete GPUs come first, software adapters last.
+/// The order of preference: discrete GPUs come first, software adapters last.
 fn rank(adapter: &wgpu::Adapter) -> u8 {
     match adapter.get_info().device_type {
         wgpu::DeviceType::DiscreteGpu => 0,
@@ -276,7 +280,7 @@ fn adapters() -> Vec<wgpu::Adapter> {
     // The older compiler, which needs no library, rejects some of the shaders.
     descriptor.backend_options.dx12.shader_compiler = wgpu::Dx12Compiler::default_dynamic_dxc();
     let mut descriptor = descriptor.with_env();
-    // Beyond its memory a driver may use that of the host without a word; rows are streamed before that.
+    // Beyond its own memory, a driver may silently use the host's memory. Rows are streamed before that happens.
     descriptor.memory_budget_thresholds.for_resource_creation = Some(MEMORY_SHARE);
     let instance = wgpu::Instance::new(descriptor);
     pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()))

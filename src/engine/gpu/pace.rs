@@ -1,8 +1,8 @@
 //! The amount of work in one dispatch and in one submission.
 //!
-//! Drivers reset a device that computes for too long without a break, Windows after two seconds. Work is therefore
-//! measured in operations and bytes before it is dispatched, and cut so that the slowest card considered has a break
-//! about every 100 ms.
+//! Drivers reset a device that computes for too long without a break; Windows does so after two seconds. Work is
+//! therefore measured in operations and bytes before it is dispatched. It is cut so that the slowest card considered
+//! has a break about every 100 ms.
 
 use std::time::Duration;
 
@@ -12,31 +12,31 @@ use crate::engine::Precision;
 const SLOWEST_FLOPS: f64 = 500e9;
 /// Its bytes per second, read and written.
 const SLOWEST_BYTES: f64 = 50e9;
-/// Its share of that rate in f64.
+/// Its rate in f64, relative to f32.
 const SLOWEST_DOUBLE: f64 = 1.0 / 32.0;
 /// Operations per second in f32 or f64, and bytes per second, of a software adapter on two busy cores.
 const SOFTWARE: f64 = 5e9;
-/// Number of workgroups that a card runs at a time; one alone has this share of its rate.
+/// The number of workgroups that a card runs at a time. A single workgroup gets one of this many shares of the rate.
 const CORES: f64 = 32.0;
-/// Seconds of one dispatch.
+/// The most seconds of one dispatch.
 const LONGEST_DISPATCH: f64 = 0.1;
-/// The most dispatches of full length in one submission, as the watchdog of some drivers counts submissions: a second, half
-/// of what Windows allows.
+/// The most dispatches of full length in one submission, as the watchdog of some drivers measures submissions. They
+/// take a second, half of what Windows allows.
 const SUBMISSION: f64 = 10.0;
 
 /// The work of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Load {
-    /// Number of workgroups.
+    /// The number of workgroups.
     pub(super) groups: usize,
-    /// Operations of each.
+    /// Operations per workgroup.
     pub(super) flops: f64,
-    /// Bytes that each reads and writes.
+    /// Bytes that each workgroup reads and writes.
     pub(super) bytes: f64,
 }
 
 impl Load {
-    /// A workgroup that runs alone, at its share of the rate.
+    /// The load of a workgroup that runs alone, at its share of the rate.
     pub(super) fn alone(flops: f64, bytes: f64) -> Self {
         Self { groups: 1, flops: CORES * flops, bytes: CORES * bytes }
     }
@@ -56,7 +56,7 @@ impl Run {
     }
 }
 
-/// The least speed of a device, and the time that it may work without a break.
+/// The minimum speed of a device, and the time that it may work without a break.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pace {
     flops: f64,
@@ -76,12 +76,12 @@ impl Pace {
         Self { flops, bytes, longest }
     }
 
-    /// Seconds of a whole load on an idle device.
+    /// The seconds that a whole load takes on an idle device.
     pub(super) fn seconds(&self, load: Load) -> f64 {
         load.groups as f64 * self.each(load.flops, load.bytes)
     }
 
-    /// The most seconds of a submission.
+    /// The most seconds of one submission.
     pub(super) fn longest_submission(&self) -> f64 {
         SUBMISSION * self.longest
     }
@@ -96,8 +96,8 @@ impl Pace {
         whole(self.longest / CORES / self.each(flops, bytes))
     }
 
-    /// The dispatches of a load, on a device that takes at most this many workgroups along a dimension. Every workgroup
-    /// runs exactly once.
+    /// The dispatches of a load, on a device that takes at most this many workgroups along a dimension. Every
+    /// workgroup runs exactly once.
     pub(super) fn runs(&self, load: Load, most: u32) -> impl Iterator<Item = Run> {
         let at_a_time = whole(self.longest / self.each(load.flops, load.bytes));
         let mut start = 0;
@@ -120,7 +120,7 @@ impl Pace {
     }
 }
 
-/// A count, at least one.
+/// Rounds a count down, to at least one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
 fn whole(count: f64) -> usize {
     (count as usize).max(1)
@@ -132,7 +132,7 @@ mod tests {
 
     const REAL: [wgpu::DeviceType; 2] = [wgpu::DeviceType::IntegratedGpu, wgpu::DeviceType::DiscreteGpu];
 
-    /// ‖Fᵀ a_i‖² of ten million rows of 64 features, 64 columns.
+    /// The load of ‖Fᵀ a_i‖² for ten million rows of 64 features and 64 columns.
     fn forms(precision: Precision) -> Load {
         let width = if precision == Precision::F32 { 4.0 } else { 8.0 };
         Load {
@@ -145,10 +145,10 @@ mod tests {
     #[test]
     fn a_large_problem_takes_as_many_dispatches_as_the_slowest_card_needs_breaks() {
         for kind in REAL {
-            // 524 288 operations at 500 GFLOP/s and 32 KiB at 50 GB/s are 1.70 µs: 58 655 workgroups in 100 ms.
+            // 524 288 operations at 500 GFLOP/s and 32 KiB at 50 GB/s take 1.70 µs: 58 655 workgroups in 100 ms.
             let pace = Pace::of(kind, Precision::F32, None);
             assert_eq!(pace.runs(forms(Precision::F32), 65_535).count(), 3);
-            // In f64 34.9 µs: 2 868 workgroups in 100 ms.
+            // In f64 they take 34.9 µs: 2 868 workgroups in 100 ms.
             let pace = Pace::of(kind, Precision::F64, None);
             assert_eq!(pace.runs(forms(Precision::F64), 65_535).count(), 55);
         }

@@ -1,4 +1,4 @@
-//! `part_grams`: G_l = Σ b_i b_iᵀ, in runs of tiles that the device adds; one wait for all groups.
+//! `part_grams`: G_l = Σ b_i b_iᵀ, in runs of tiles that the device adds. There is one wait per batch of groups.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ use crate::{
     engine::{Precision, RowMap, Rows},
 };
 
-/// The most runs of a chunk, besides one for every group; each run takes a matrix.
+/// The most runs of a chunk, apart from one per group. Each run takes a matrix.
 const MOST_RUNS: usize = 256;
 /// The most bytes of matrices of runs.
 const MOST_BYTES: usize = 1 << 27;
@@ -70,18 +70,18 @@ pub(super) fn part_grams(gpu: &Gpu, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -
     })
 }
 
-/// What is summed over the rows of a chunk.
+/// The terms that are summed over the rows of a chunk.
 enum Terms<'r> {
     Rows(LoadedChunk<'r>),
     Images(wgpu::Buffer),
 }
 
-/// Where a sum begins.
+/// The value at which a sum begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// At zero.
+    /// Zero.
     Anew,
-    /// Where it was.
+    /// The sum so far.
     Before,
 }
 
@@ -97,36 +97,36 @@ struct Sums<'r> {
     context: &'r Context,
     rows: &'r DeviceRows,
     size: usize,
-    /// Numbers in a row of a matrix.
+    /// The number of values per row of a matrix.
     pitch: usize,
 }
 
 impl Sums<'_> {
-    /// Numbers in a matrix.
+    /// The number of values per matrix.
     fn values(&self) -> usize {
         self.pitch * self.pitch
     }
 
-    /// Matrices that fit into a binding.
+    /// The number of matrices that fit into a binding.
     fn most(&self) -> usize {
         let bytes = self.values() * size_of(self.context.precision);
         let room = usize::try_from(self.context.largest_binding).unwrap_or(usize::MAX).min(MOST_BYTES);
         (room / bytes.max(1)).max(1)
     }
 
-    /// Groups whose sums fit into a binding.
+    /// Batches of groups whose sums fit into a binding.
     fn batches(&self) -> Vec<Range<usize>> {
         let (all, most) = (self.rows.lens.len(), (self.most() / 2).max(1));
         (0..all).step_by(most).map(|first| first..all.min(first + most)).collect()
     }
 
-    /// Operations, and bytes read, of a tile in a block of the matrix.
+    /// Operations and bytes read per tile, in a block of the matrix.
     fn of_a_tile(&self) -> (f64, f64) {
         let width = size_of(self.context.precision);
         ((2 * TILE * BLOCK * BLOCK) as f64, (2 * TILE * BLOCK * width) as f64)
     }
 
-    /// The runs of some groups, so long that there are few and that none is too long for one workgroup.
+    /// The runs of some groups: long enough that there are few, and short enough for one workgroup.
     fn runs(&self, chunk: &RowChunk, groups: &Range<usize>) -> Vec<Run> {
         let (flops, bytes) = self.of_a_tile();
         let longest = self.context.pace.units_of_a_group(flops, bytes);
@@ -139,7 +139,7 @@ impl Sums<'_> {
         own.flat_map(run).collect()
     }
 
-    /// Adds Σ b bᵀ of all runs to the totals of their groups: matrices of runs, then their sums.
+    /// Adds Σ b bᵀ of all runs to the totals of their groups: first the matrices of the runs, then their sums.
     fn add(
         &self,
         work: &mut Work,
@@ -205,7 +205,7 @@ impl Sums<'_> {
         }
     }
 
-    /// Reads the sums of some groups; `unit` divides the rows of a group.
+    /// Reads the sums of some groups. `unit` gives the divisor of a group's rows.
     fn read(
         &self,
         totals: &Lease,
@@ -214,7 +214,7 @@ impl Sums<'_> {
         unit: impl Fn(usize) -> f64,
     ) -> Result<Vec<Mat<f64>>> {
         let context = self.context;
-        // In f64 the rounding of the sums is no more than that of the runs.
+        // In f64, the sums add no more rounding than the runs, so their rounding errors are not read.
         let numbers = self.values() * if context.precision == Precision::F32 { 2 } else { 1 };
         let width = size_of(context.precision);
         let place = |own: usize| ((2 * own * self.values() * width) as u64, (numbers * width) as u64);
@@ -231,7 +231,7 @@ impl Sums<'_> {
             let (sums, lost) = values.split_at(self.values());
             let unit = unit(group);
             let entry = |i: usize, j: usize| {
-                // On and below the diagonal.
+                // The entry on or below the diagonal.
                 let at = i.max(j) * self.pitch + i.min(j);
                 (sums[at] + lost.get(at).unwrap_or(&0.0)) * (unit * unit)
             };
@@ -243,7 +243,7 @@ impl Sums<'_> {
     }
 }
 
-/// The first and last run of every group, and whether its sum begins with them.
+/// The first run of every group, the end of its runs, and whether its sum begins with them.
 fn spans(runs: &[Run], groups: &Range<usize>, so_far: &[Start]) -> Vec<u32> {
     let span = |(group, start): (usize, &Start)| {
         let first = runs.partition_point(|run| run.group < group);

@@ -1,4 +1,4 @@
-//! The alias tables of parts, one after another, and the parts that picks are from.
+//! The alias tables of parts, one after another, and the part of every pick.
 
 use super::{proposals::impossible, words};
 use crate::{
@@ -9,12 +9,13 @@ use crate::{
 /// The part of every pick.
 #[derive(Debug)]
 pub(super) struct PartTrials {
-    /// First position, entries, shares of an entry and number of the part of every pick.
+    /// The part's first position, number of entries, shares per entry and number, for every pick.
     pub(super) picks: Vec<[u32; 4]>,
 }
 
 impl PartTrials {
-    /// With shares of its own, and alias, of every position of a part and of its null entry.
+    /// Creates the trials. The words are each entry's own shares and alias, for every position of a part and its null
+    /// entry.
     pub(super) fn new(tables: &[&AliasTable], picks: &[usize]) -> (Self, Vec<u32>) {
         let (mut entries, mut parts, mut start) = (Vec::new(), Vec::new(), 0);
         for (number, table) in tables.iter().enumerate() {
@@ -26,10 +27,10 @@ impl PartTrials {
         (Self { picks: picks.iter().map(|&part| parts[part]).collect() }, entries)
     }
 
-    /// What was found, if every pick is of its part.
+    /// Returns what was found, after checking that every pick is from its part.
     ///
     /// # Errors
-    /// [`DeviceProblem::Refused`](crate::error::DeviceProblem).
+    /// [`DeviceProblem::Refused`](crate::error::DeviceProblem) if a pick is not from its part.
     pub(super) fn checked(&self, found: Found) -> Result<Found> {
         let is_of_its_part = |(position, &[start, length, ..]): (&u32, &[u32; 4])| {
             (start..start + length - 1).contains(position)

@@ -17,39 +17,41 @@ use crate::{
     engine::{Ahead, AheadEnd, Demand, PickAhead, Precision},
 };
 
-/// Numbers of a pick on the device.
+/// The number of values per pick on the device.
 const PICK: usize = 8;
 /// The most tiles whose numbers are exact in single precision.
 const MOST_TILES: usize = 1 << 24;
-/// Gains of groups whose factors differ by more than this are not compared on a device.
+/// A device does not compare the gains of groups whose factors differ by more than this ratio.
 const FARTHEST: f64 = 1e20;
-/// Nor are gains compared with 1 in units larger or smaller than this, in f32 and f64.
+/// A device does not compare gains with 1 in units larger than this or smaller than its inverse, in f32 and f64.
 const UNITS: [f64; 2] = [1e30, 1e300];
-/// Picks of an open size that are recorded together, unless more were made before: after the last come dispatches in vain.
+/// Optional picks that are recorded together, unless more were made before. Dispatches after the last pick do
+/// nothing.
 const OPTIONAL: usize = 64;
 
-/// Factors that make the gains of groups comparable, at most 1; and what a gain of 1 then is.
+/// Factors of at most 1 that make the gains of groups comparable, and the value that a gain of 1 then has.
 struct Comparable {
     factors: Vec<f64>,
     one: f64,
 }
 
-/// What the device needs for some picks, and what it answers.
+/// The device's input for some picks, and its answers.
 struct Loop {
     numbers: Lease,
-    /// Of every group.
+    /// The demand of every group.
     demands: Lease,
-    /// Items that every group needs and has room for; then those of the set beyond them.
+    /// The items that every group needs and has room for, then the items that the set needs beyond them and has room
+    /// for.
     counts: Lease,
     directions: Lease,
     picks: Lease,
-    /// Directions known at the start.
+    /// The number of directions known at the start.
     known: usize,
 }
 
 impl DeviceGains<'_> {
     /// Picks until no group takes more items, no gain is worthwhile, the submission is long enough, or a choice is in
-    /// doubt. `None` if the device cannot compare the gains of the groups.
+    /// doubt. Returns `None` if the device cannot compare the gains of the groups.
     pub(super) fn picks_ahead(&mut self, request: &PickAhead<'_>) -> Result<Option<Ahead>> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
@@ -88,21 +90,22 @@ impl DeviceGains<'_> {
             ahead.places.push((tile.group, tile.position + super::leaders::whole(pick[2])));
             rounding = pick[4];
         }
-        // The last direction is applied by the next update.
+        // The next update applies the last direction.
         let applied = request.basis.ncols() - request.applied + ahead.places.len();
         self.updates += applied - usize::from(ahead.end == AheadEnd::LongEnough);
         self.rounding = rounding;
         Ok(Some(ahead))
     }
 
-    /// What makes the gains of the groups comparable, and with 1 if the set's size is open.
+    /// Returns factors that make the gains of the groups comparable with each other, and with 1 if the set's size is
+    /// open.
     fn comparable(&self, precision: Precision, request: &PickAhead<'_>) -> Option<Comparable> {
         let groups = self.source.groups().iter().zip(&self.rows.units);
         let factors: Vec<f64> = groups.map(|(group, unit)| (unit / group.scale).powi(2)).collect();
         let is_open = |group: &usize| request.remaining.demand(*group) > Demand::Full;
         let wanted = || (0..factors.len()).filter(is_open).map(|group| factors[group]);
         let (largest, smallest) = (wanted().fold(0.0, f64::max), wanted().fold(f64::INFINITY, f64::min));
-        // False for NaN.
+        // This is false for NaN.
         let close = largest < smallest * FARTHEST && largest.is_normal() && smallest.is_normal();
         let (certain, most) = request.remaining.picks();
         let one = if certain < most { largest.recip() } else { 1.0 };
@@ -112,7 +115,7 @@ impl DeviceGains<'_> {
         (close && is_one_exact).then(|| Comparable { factors: factors.iter().map(factor).collect(), one })
     }
 
-    /// The numbers of every group, then those of all.
+    /// The numbers of every group, then the numbers that all groups share.
     fn numbers(
         &self,
         precision: Precision,
@@ -133,7 +136,7 @@ impl DeviceGains<'_> {
         numbers
     }
 
-    /// Seconds of one pick on the slowest card considered.
+    /// The seconds of one pick on the slowest card considered.
     fn pass_seconds(&self, context: &Context) -> f64 {
         context.pace.seconds(self.rows.tile_load(self.rows.tiles())).max(f64::MIN_POSITIVE)
     }

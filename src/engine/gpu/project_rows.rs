@@ -36,7 +36,7 @@ pub(super) fn project_rows(gpu: &Gpu, rows: &mut [f64], direction: &[f64]) -> Re
                 Shader::ProjectRows,
                 &[words(len), words(pitch / QUAD)],
                 &[device.as_entire_binding(), direction.as_entire_binding(), out.as_entire_binding()],
-                // Read twice, written once.
+                // Rows are read twice and written once.
                 Load { groups: len.div_ceil(TILE), flops: 6.0 * values, bytes: 3.0 * values * width as f64 },
             )?;
             let parts = [(&*device, 0, (len * pitch * width) as u64), (&*out, 0, (len * width) as u64)];

@@ -1,4 +1,4 @@
-//! Batches of proposals, one workgroup each.
+//! Batches of proposals, with one workgroup per proposal.
 
 use super::{
     Gpu,
@@ -21,19 +21,20 @@ use crate::{
     parallel::{map_in_tasks, map_ordered},
 };
 
-/// The most items or parts of a proposal, which workgroup memory holds.
+/// The most items or parts of a proposal that fit in workgroup memory.
 const MOST: usize = 36;
 /// The most items or parts of a small proposal.
 const SMALL: usize = 16;
 /// Trials that a workgroup makes at a time.
 const LANES: usize = 64;
-/// Trials after which a proposal is left to the host, in units of those expected; more are needed once in e¹⁶ proposals.
+/// Trials after which a proposal is left to the host, in units of the expected trials. One in e¹⁶ proposals needs
+/// more.
 const PATIENCE: f64 = 16.0;
 /// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
 pub(super) const TURNS: usize = 30_000;
-/// Values of rows computed at a time.
+/// The number of values of rows computed at a time.
 const PIECE: usize = 1 << 20;
-/// Operations of a trial besides those on its row, most of them for its random words.
+/// Operations of a trial, apart from the operations on its row. Most of them are for random words.
 pub(super) const OVERHEAD: f64 = 600.0;
 /// The most proposals of a wave.
 pub(super) const LARGEST: usize = 1 << 16;
@@ -103,7 +104,7 @@ impl ProposalDevice for Gpu {
     }
 
     fn prepare_items(&self, tables: &ItemTables<'_>) -> Result<Box<dyn Proposer>> {
-        // Without room for them, rows of others stay.
+        // If there is no room for these rows, the rows of other features stay.
         self.context().checked(WHAT, || Ok(Box::new(DeviceItems::new(self, tables)?) as Box<dyn Proposer>))
     }
 }
@@ -112,7 +113,7 @@ fn shader(shape: &ProposalShape) -> Shader {
     if shape.size.max(shape.parts) <= SMALL { Shader::SmallProposals } else { Shader::Proposals }
 }
 
-/// Rounds of trials in which so many times the expected trials are made.
+/// The rounds in which `patience` times the expected number of trials are made.
 fn rounds(shape: &ProposalShape, patience: f64) -> f64 {
     (patience * shape.expected_trials / LANES as f64).floor() + 1.0
 }
@@ -121,7 +122,7 @@ fn rounds(shape: &ProposalShape, patience: f64) -> f64 {
 fn most_rounds(shape: &ProposalShape) -> usize {
     let ProposalShape { rank, size, parts, .. } = *shape;
     let pitch = size.next_multiple_of(4);
-    // Two loops of four entries a turn.
+    // Two loops with four entries per turn.
     let projection = pitch / 2 + 1;
     let once = rank + rank.div_ceil(256) + size * (projection + pitch + parts + 2);
     TURNS.saturating_sub(once) / (pitch + size * projection + 2)
@@ -135,14 +136,14 @@ pub(super) fn upload_words(context: &Context, words: &[u32]) -> Lease {
     buffer
 }
 
-/// The rows, which need no digits beyond the device's, of so many values.
+/// Uploads the rows, of `width` values each. They need no digits beyond the device's.
 pub(super) fn upload_rows(
     context: &Context,
     items: usize,
     width: usize,
     unit_row: &(dyn Fn(u32, &mut [f64]) + Sync),
 ) -> Result<Lease> {
-    /// Rows of a task.
+    /// Rows per task.
     const TASK: usize = 256;
     let buffer = context.reals(items * width);
     let piece = (PIECE / width).next_multiple_of(TASK);
@@ -157,21 +158,21 @@ pub(super) fn upload_rows(
             values
         });
         context.write(&buffer, first * width, &rows.concat())?;
-        // The upload overlaps with the next rows.
+        // The upload overlaps with the computation of the next rows.
         context.hand_over(None);
     }
     Ok(buffer)
 }
 
-/// Half the distance of numbers near 1 in the device's precision.
+/// Half the distance between numbers near 1 in the device's precision.
 pub(super) fn unit(context: &Context) -> f32 {
     #[expect(clippy::cast_possible_truncation, reason = "a power of two")]
     let unit = (0.5 * context.precision.epsilon()) as f32;
     unit
 }
 
-/// What a shader found of proposals of this shape: with room for so many, `dispatch` records their number and, one after
-/// another, their own numbers with the items.
+/// Returns what a shader found for proposals of this shape. `dispatch` gets a buffer with room for the given number
+/// of proposals. It records how many it found, then the number and the items of each.
 pub(super) fn found(
     context: &Context,
     wave: &Wave,
@@ -191,12 +192,12 @@ pub(super) fn found(
         })
     };
     context.checked(WHAT, || {
-        // Of few sizes, so that buffers are used again.
+        // The number of slots is rounded up to few values, so that buffers are reused.
         let grain = wave.expected.next_power_of_two() / 8;
         let slots = wave.expected.next_multiple_of(grain.max(1)).min(wave.count);
         let (mut count, mut records) = run(slots)?;
         if count > slots {
-            // Which of them are missing is not known.
+            // It is not known which records are missing.
             let slots = count.min(wave.count);
             (count, records) = run(slots)?;
             if count > slots {
@@ -204,7 +205,7 @@ pub(super) fn found(
             }
         }
         let records: Vec<&[u32]> = records.chunks_exact(shape.size + 1).collect();
-        // By their numbers.
+        // Sorts the proposals by number.
         let mut order: Vec<(u32, u32)> =
             records.iter().zip(0..).map(|(record, at)| (record[0] & !UNDECIDED, at)).collect();
         order.sort_unstable();
@@ -230,7 +231,7 @@ impl DeviceProposals {
     fn load(&self, context: &Context, count: u32) -> Load {
         let (size, rank) = (self.shape.size as f64, self.shape.rank as f64);
         let trials = self.shape.expected_trials + LANES as f64;
-        // A trial is projected from the half of all directions on average.
+        // On average, a trial is projected from half of all directions.
         let flops = trials * (OVERHEAD + 3.0 * size * size) + rank * OVERHEAD / 4.0;
         let bytes = trials * (8.0 + size * size_of(context.precision) as f64) + 4.0 * rank;
         Load { groups: count as usize, flops, bytes }
@@ -277,16 +278,16 @@ impl Proposer for DeviceProposals {
     }
 }
 
-/// The error for an answer that no proposals have.
+/// The error if an answer cannot come from any proposals.
 pub(super) fn impossible() -> Error {
     DeviceProblem::Refused { what: WHAT, message: "its answer cannot be right".to_owned() }.into()
 }
 
 impl Gpu {
-    /// Random words as the device computes them, of counters of four words with keys of two.
+    /// Computes random words on the device, from counters of four words and keys of two.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     #[doc(hidden)]
     pub fn random_words(&self, counters: &[[u32; 6]]) -> Result<Vec<[u32; 4]>> {
         let context = self.context();

@@ -1,20 +1,20 @@
-//! Scaling to the range of the device's precision: numbers are divided by powers of two before they are cast, and
-//! results are multiplied by them in f64. In f64 all these powers are 1.
+//! Scaling to the range of the device's precision. Numbers are divided by powers of two before they are cast, and
+//! results are multiplied by these powers in f64. In f64, all powers are 1.
 
 use faer::{ColRef, MatRef};
 
 use crate::{engine::Precision, linalg::power_of_two_near};
 
-/// Values that a shader reads at a time; rows are padded to a multiple of it.
+/// The number of values that a shader reads at a time. Rows are padded to a multiple of it.
 pub(super) const QUAD: usize = 4;
-/// The exponent of the largest entry of a group's rows on a device in single precision. Sums of squares of such rows stay
-/// below 2¹²⁷, even after multiplication by a factor.
+/// The exponent of the largest entry of a group's rows on a device in single precision. Sums of squares of such rows
+/// stay below 2¹²⁷, even after multiplication by a factor.
 pub(super) const LARGEST_ROW: i16 = 36;
-/// The exponent of the smallest row on such a device: rounding its square to zero changes sums no more than other
-/// rounding does.
+/// The exponent of the smallest row on such a device. If its square is rounded to zero, sums change no more than by
+/// other rounding.
 pub(super) const SMALLEST_ROW: i16 = -39;
 
-/// The divisor of these numbers on a device, which makes the largest 1 or less.
+/// The divisor of these numbers on a device. It makes the largest magnitude 1 or less.
 pub(super) fn unit_of(precision: Precision, values: impl IntoIterator<Item = f64>) -> f64 {
     match precision {
         Precision::F32 => power_of_two_near(values.into_iter().fold(0.0, |max, x| x.abs().max(max))),
@@ -42,7 +42,7 @@ impl Padded {
         Self { values, unit }
     }
 
-    /// The columns of an n×r matrix: a row per feature, padded with zeros in both dimensions.
+    /// The columns of an n×r matrix: one row per feature, padded with zeros in both dimensions.
     pub(super) fn factor(precision: Precision, factor: MatRef<'_, f64>) -> Self {
         let unit = unit_of_matrix(precision, factor);
         let mut values = Vec::new();
@@ -51,7 +51,7 @@ impl Padded {
     }
 }
 
-/// Appends a matrix divided by `unit`, a row of `pitch` values per feature, padded with zeros in both dimensions.
+/// Appends a matrix divided by `unit`: one row of `pitch` values per feature, padded with zeros in both dimensions.
 pub(super) fn push_factor(values: &mut Vec<f64>, factor: MatRef<'_, f64>, pitch: usize, unit: f64) {
     let first = values.len();
     values.resize(first + factor.nrows().next_multiple_of(QUAD) * pitch, 0.0);

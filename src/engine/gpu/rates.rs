@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Rates that were measured before, by the name and the driver of the adapter.
+/// Rates that were measured before, by name and driver of the adapter.
 static KNOWN: Mutex<Vec<([String; 2], Rates)>> = Mutex::new(Vec::new());
 
 fn find(key: &[String; 2]) -> Option<Rates> {
@@ -29,7 +29,7 @@ pub(super) fn known(adapter: &AdapterSummary) -> Option<Rates> {
     find(&[adapter.name.clone(), adapter.driver.clone()])
 }
 
-/// The rates of a device that computes in f64: measured, or known.
+/// The rates of a device that computes in f64, measured unless they are known.
 pub(super) fn of(gpu: &Gpu) -> Result<Rates> {
     let info = gpu.context().device.adapter_info();
     let driver = super::options::driver_of(&info);
@@ -44,20 +44,20 @@ pub(super) fn of(gpu: &Gpu) -> Result<Rates> {
 
 /// Rows of a submission that does next to nothing.
 const FEW: usize = 64;
-/// Rows that are brought to the device: 16 MiB in single precision.
+/// Rows that are uploaded: 16 MiB in single precision.
 const MANY: usize = 1 << 16;
-/// Columns of products: the time of more columns is that of operations alone.
+/// Columns of products. The extra time of more columns is spent on operations alone.
 const COLUMNS: [usize; 2] = [64, 320];
-/// Rows of these products, half a billion operations, and the most of them; they grow until the difference takes so many
-/// times as long as a submission that does nothing.
+/// The number of rows of these products, for half a billion operations, and the most rows. The rows grow until the
+/// difference takes [`LONGER`] times as long as a submission that does nothing.
 const BLOCK: [usize; 2] = [1 << 14, 1 << 18];
 const LONGER: f64 = 10.0;
-/// Determinants of each order, at first enough for every core of a large card to have one, and the most of them.
+/// Determinants of each order: at first enough for every core of a large card to have one, and the most of them.
 const NODES: [[usize; 2]; 2] = [[1 << 10, 1 << 16], [1 << 7, 1 << 11]];
-/// Times that everything is measured; the shortest time counts.
+/// The number of measurements. The shortest time counts.
 const TIMES: usize = 3;
 
-/// Measures by the engine's own verbs, so that rates are those that jobs reach.
+/// Measures with the engine's own verbs, so that jobs reach these rates.
 pub(super) fn measured(gpu: &Gpu) -> Result<Rates> {
     let latency = latency(gpu)?;
     let upload = upload(gpu)?;
@@ -72,7 +72,7 @@ pub(super) fn measured(gpu: &Gpu) -> Result<Rates> {
     })
 }
 
-/// The shortest time; the first one, which compiles shaders and uploads rows, does not count.
+/// The shortest time of several runs. The first run compiles shaders and uploads rows, so it is not counted.
 fn shortest(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     run()?;
     let mut best = f64::INFINITY;
@@ -84,7 +84,7 @@ fn shortest(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(best)
 }
 
-/// An update of few gains, and the wait for the largest.
+/// The time of updating few gains and waiting for the largest.
 fn latency(gpu: &Gpu) -> Result<f64> {
     let features = features(FEW)?;
     let rows = Rows::scaled(&features, vec![Items::All(FEW)]);
@@ -93,7 +93,7 @@ fn latency(gpu: &Gpu) -> Result<f64> {
     shortest(|| table.update(Some(&direction)).map(drop))
 }
 
-/// What the first pass over rows takes longer than the next, in bytes as stored.
+/// The upload rate, in bytes as stored, from the extra time of the first pass over rows.
 fn upload(gpu: &Gpu) -> Result<f64> {
     let warm = features(FEW)?;
     gpu.row_norms(&Rows::scaled(&warm, vec![Items::All(FEW)]))?;
@@ -103,11 +103,11 @@ fn upload(gpu: &Gpu) -> Result<f64> {
     gpu.row_norms(&rows)?;
     let first = start.elapsed().as_secs_f64();
     let again = shortest(|| gpu.row_norms(&rows).map(drop))?;
-    // What cannot be told from noise took no less than a tenth of the time.
+    // If the difference is lost in noise, it is taken to be a tenth of the time.
     Ok((MANY * features.row_bytes()) as f64 / (first - again).max(0.1 * first))
 }
 
-/// What products with more columns take longer.
+/// The rate of products, from the extra time of more columns.
 fn products(gpu: &Gpu, latency: f64) -> Result<f64> {
     let [mut block, most] = BLOCK;
     loop {
@@ -121,7 +121,7 @@ fn products(gpu: &Gpu, latency: f64) -> Result<f64> {
     }
 }
 
-/// Seconds of products of so many rows with few columns and with more.
+/// The seconds of products of `block` rows, with few columns and with more.
 fn times_of_products(gpu: &Gpu, block: usize) -> Result<[f64; 2]> {
     let features = features(block)?;
     let rows = Rows::scaled(&features, vec![Items::All(block)]);
@@ -133,7 +133,7 @@ fn times_of_products(gpu: &Gpu, block: usize) -> Result<[f64; 2]> {
     Ok(times)
 }
 
-/// Determinants until they take so many times as long as a submission that does nothing.
+/// The rate of eliminations. Determinants are added until they take [`LONGER`] times as long as an empty submission.
 fn eliminations(gpu: &Gpu, latency: f64, order: usize, [mut nodes, most]: [usize; 2]) -> Result<f64> {
     let engine = gpu.engine();
     loop {

@@ -14,20 +14,20 @@ use super::{
 };
 use crate::Result;
 
-/// Values of a row in groups of four, and bytes of a row.
+/// Values per row in groups of four, and bytes per row.
 const QUADS: usize = 16;
 const ROW: usize = 4 * QUAD * QUADS;
-/// Rows of a pass: more than fit into caches, unless fewer take long enough to be timed.
+/// Rows per pass: more than fit into caches, unless fewer take long enough to be timed.
 const LEAST: usize = 1 << 16;
 const MOST: usize = 1 << 20;
 const LONG_ENOUGH: f64 = 1e-2;
-/// Passes in a row; the rate follows from the extra time compared with one pass.
+/// The number of consecutive passes. The rate follows from the extra time compared with one pass.
 const PASSES: usize = 9;
-/// Times that each is measured; the shortest counts.
+/// The number of measurements of each. The shortest time counts.
 const TIMES: usize = 3;
 
-/// Bytes per second that the device reads when it computes the lengths of rows of 64 values in single precision: the limit of
-/// passes that compute little.
+/// Measures the bytes per second that the device reads when it computes the lengths of rows of 64 values in single
+/// precision. This rate limits passes that compute little.
 pub(super) fn read_rate(context: &Context) -> Result<f64> {
     context.checked("row_norms", || {
         let (mut rows, most) = (LEAST, MOST.min(rows_per_binding(context, ROW)).max(TILE));
@@ -43,7 +43,7 @@ pub(super) fn read_rate(context: &Context) -> Result<f64> {
     })
 }
 
-/// Passes over whatever the memory holds.
+/// Passes over memory with arbitrary contents.
 struct Passes<'c> {
     context: &'c Context,
     tiles: usize,
@@ -84,13 +84,13 @@ impl<'c> Passes<'c> {
     }
 
     fn rate(&self) -> Result<f64> {
-        // A difference of two times that were interrupted is no bound: the shortest of each is.
+        // The difference of two interrupted times is no bound, so the shortest time of each is taken.
         let (mut one, mut many) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..TIMES {
             (one, many) = (one.min(self.seconds(1)?), many.min(self.seconds(PASSES)?));
         }
         let bytes = (self.tiles * TILE * ROW * (PASSES - 1)) as f64;
-        // What cannot be told from noise took no less than a tenth of the time.
+        // If the difference is lost in noise, it is taken to be a tenth of the time.
         Ok(bytes / (many - one).max(0.1 * many))
     }
 }

@@ -1,4 +1,4 @@
-//! Commands as they are recorded: dispatches with their parameters and bindings, and copies.
+//! Recorded commands: dispatches with their parameters and bindings, and copies.
 
 use std::{collections::VecDeque, sync::atomic::Ordering};
 
@@ -19,7 +19,7 @@ use crate::Result;
 const PARAMETERS: u64 = 128;
 /// Bytes of a buffer of parameters.
 const PAGE: u64 = 1 << 12;
-/// How many bind groups are kept for dispatches with the same bindings.
+/// The number of bind groups that are kept for dispatches with the same bindings.
 const GROUPS: usize = 16;
 
 /// Recorded commands that are not yet submitted.
@@ -28,15 +28,15 @@ pub(super) struct Work {
     /// The verb that runs.
     pub(super) what: &'static str,
     encoder: wgpu::CommandEncoder,
-    /// The dispatches since the last copy.
+    /// The pass with the dispatches since the last copy.
     pass: Option<wgpu::ComputePass<'static>>,
     /// Passes that are not yet submitted.
     passes: u32,
-    /// Seconds on the slowest card considered.
+    /// The time on the slowest card considered, in seconds.
     seconds: f64,
     /// Buffers that must not be reused before the commands are submitted.
     held: Vec<Lease>,
-    /// Parameters that are not yet written to the page, which is bound with an offset.
+    /// Parameters that are not yet written to the page. The page is bound with an offset.
     parameters: Vec<u8>,
     page: Lease,
     /// The last bind groups, oldest first.
@@ -66,7 +66,7 @@ impl Work {
         buffer
     }
 
-    /// For copies, which stand between passes.
+    /// Returns the encoder for a copy, which ends the current pass.
     pub(super) fn encoder(&mut self) -> &mut wgpu::CommandEncoder {
         self.pass = None;
         &mut self.encoder
@@ -96,7 +96,7 @@ impl Context {
         self.pool.take(&self.device, BufferUsages::UNIFORM | BufferUsages::COPY_DST, PAGE)
     }
 
-    /// Writes parameters, before commands that are not yet submitted.
+    /// Writes parameters before the commands that use them are submitted.
     fn write_parameters(&self, work: &mut Work) {
         if !work.parameters.is_empty() {
             self.send_bytes(&work.page, 0, &work.parameters);
@@ -104,7 +104,7 @@ impl Context {
         }
     }
 
-    /// Submits the recorded commands if these additional seconds would make the submission too long.
+    /// Submits the recorded commands if this many more seconds would make the submission too long.
     fn make_room(&self, work: &mut Work, seconds: f64) -> Result<()> {
         if work.seconds > 0.0 && work.seconds + seconds > self.pace.longest_submission() {
             work.seconds = 0.0;
@@ -126,8 +126,8 @@ impl Context {
         Ok(number)
     }
 
-    /// Records a load of a shader, in as many dispatches as it needs. Binding 0 holds the parameters, the first of
-    /// which is the number of workgroups before the dispatch; the other bindings follow.
+    /// Records a load of a shader, in as many dispatches as it needs. Binding 0 holds the parameters, starting with
+    /// the number of workgroups before the dispatch. The other bindings follow.
     pub(super) fn dispatch(
         &self,
         work: &mut Work,
@@ -168,7 +168,7 @@ impl Context {
         Ok(())
     }
 
-    /// Where the parameters of a dispatch lie in the page.
+    /// Adds the parameters of a dispatch to the page, and returns their offset.
     fn place(&self, work: &mut Work, start: usize, parameters: &[u32]) -> u32 {
         debug_assert!(size_of_val(parameters) as u64 + 4 <= PARAMETERS, "{parameters:?}");
         let mut offset = work.parameters.len().next_multiple_of(self.alignment);
@@ -184,7 +184,7 @@ impl Context {
         super::words(offset)
     }
 
-    /// The bind group of a dispatch, which may be that of an earlier one.
+    /// The index of a dispatch's bind group, which may be reused from an earlier dispatch.
     fn group(
         &self,
         work: &mut Work,
@@ -215,7 +215,7 @@ impl Context {
 }
 
 impl Gpu {
-    /// The bytes that parameters take, at offsets that the device can bind, if they are no more than 64.
+    /// The bytes that up to 64 bytes of parameters take at offsets that the device can bind.
     #[doc(hidden)]
     #[must_use]
     pub fn parameter_bytes(&self) -> u64 {

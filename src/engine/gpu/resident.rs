@@ -1,4 +1,4 @@
-//! What stays on the device between calls: rows of features, and the tiles of verbs.
+//! Data that stays on the device between calls: rows of features, and the tiles of verbs.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError, Weak,
@@ -11,16 +11,16 @@ use crate::{
     engine::{Items, Rows},
 };
 
-/// Rows that a workgroup goes through, the tile of the shaders.
+/// The number of rows that a workgroup goes through: the tile of the shaders.
 pub(super) const TILE: usize = 256;
 
 /// Rows and columns of a block of a product.
 pub(super) const BLOCK: usize = 64;
 
-/// The most sets of tiles that are kept, and their bytes on the device.
+/// The most sets of tiles that are kept, and the most bytes that they take on the device.
 const MOST_TILINGS: usize = 64;
 const MOST_BYTES: u64 = 1 << 30;
-/// Of features that are not on the device, all rows are uploaded if at least one of so many is asked for.
+/// If features are not on the device and at least one in this many rows is requested, all rows are uploaded.
 const SPARSE: usize = 8;
 
 /// A list of rows.
@@ -54,14 +54,14 @@ impl Selection {
     }
 }
 
-/// What was uploaded before.
+/// The rows and tiles that were uploaded before.
 #[derive(Debug, Default)]
 pub(super) struct Resident {
     /// One copy of the rows of each feature matrix.
     matrices: Mutex<Vec<(Weak<()>, Arc<Stored>)>>,
-    /// The last tilings, the latest at the end.
+    /// The tilings used last, the latest at the end.
     tilings: Mutex<Vec<Known>>,
-    /// Whether the rows of all features together were too many for the device.
+    /// Whether the rows of all features together exceeded the device's memory.
     is_full: AtomicBool,
 }
 
@@ -91,7 +91,7 @@ fn copy_of(matrices: &[(Weak<()>, Arc<Stored>)], features: &Features) -> Option<
     found.map(|(_, stored)| Arc::clone(stored))
 }
 
-/// The tiles of these rows if they are known, which are then the latest.
+/// Returns the tiles of these rows if they are known, and marks them as the latest.
 fn latest(tilings: &mut Vec<Known>, rows: &Rows<'_>) -> Option<Arc<DeviceRows>> {
     tilings.retain(|known| known.features.strong_count() > 0);
     let at = tilings.iter().position(|known| known.is(rows))?;
@@ -102,13 +102,14 @@ fn latest(tilings: &mut Vec<Known>, rows: &Rows<'_>) -> Option<Arc<DeviceRows>> 
 }
 
 impl Resident {
-    /// Tiles of these rows. What belongs to dropped features is freed first.
+    /// Returns the tiles of these rows, after freeing everything that belongs to dropped features.
     ///
-    /// No lock is held while rows are copied, which other threads help with; threads that need the same rows at first may
-    /// both copy them.
+    /// No lock is held while rows are copied, since other threads help with the copy. Threads that need the same rows
+    /// for the first time may therefore both copy them.
     ///
     /// # Errors
-    /// Those of the device, and [`SinglePrecision`](crate::error::DeviceProblem::SinglePrecision).
+    /// Errors of the device, and [`SinglePrecision`](crate::error::DeviceProblem::SinglePrecision) if a row is lost
+    /// next to the largest of its group.
     pub(super) fn rows(&self, context: &Context, rows: &Rows<'_>) -> Result<Arc<DeviceRows>> {
         if let Some(found) = latest(&mut self.tilings(), rows) {
             return Ok(found);
@@ -126,7 +127,7 @@ impl Resident {
         Ok(found)
     }
 
-    /// The copy of all rows, or one of only these if they are few.
+    /// The copy of all rows, or a copy of only these rows if they are few.
     fn stored(&self, context: &Context, rows: &Rows<'_>) -> Result<Arc<Stored>> {
         let features = rows.features();
         if rows.len() >= features.items() / SPARSE {
@@ -142,7 +143,7 @@ impl Resident {
     /// The copy of all rows of some features.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(super) fn all(&self, context: &Context, features: &Features) -> Result<Arc<Stored>> {
         if let Some(stored) = copy_of(&self.matrices(), features) {
             return Ok(stored);
@@ -158,7 +159,7 @@ impl Resident {
         Ok(stored)
     }
 
-    /// Bytes that more rows may take.
+    /// The number of bytes that more rows may take.
     fn room(&self, context: &Context) -> u64 {
         let room = if self.is_full.load(Ordering::Relaxed) { 0 } else { context.row_memory };
         room.saturating_sub(self.matrices().iter().map(|(_, stored)| stored.bytes()).sum())
@@ -168,7 +169,7 @@ impl Resident {
         self.tilings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The copies of features that are still there.
+    /// The copies of features that still exist.
     fn matrices(&self) -> MutexGuard<'_, Vec<(Weak<()>, Arc<Stored>)>> {
         let mut matrices = self.matrices.lock().unwrap_or_else(PoisonError::into_inner);
         matrices.retain(|(features, _)| features.strong_count() > 0);
@@ -181,7 +182,7 @@ impl Resident {
         self.matrices().clear();
     }
 
-    /// From now on rows stay on the device for one use only.
+    /// Makes rows stay on the device for one use only from now on.
     pub(super) fn stream(&self) {
         self.is_full.store(true, Ordering::Relaxed);
     }

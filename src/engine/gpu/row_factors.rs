@@ -1,4 +1,4 @@
-//! What rows are multiplied by when shaders read them.
+//! The factors that rows are multiplied by when shaders read them.
 
 use super::{
     exponents::{NONE, power, scaled},
@@ -14,25 +14,26 @@ use crate::{
 
 /// The factors of rows.
 ///
-/// In f64 they are s_l q_i. In single precision rows have units, powers of two that bring the largest entry of every
-/// group to the same exponent; the scales s_l are in the units alone.
+/// In f64 they are s_l q_i. In single precision, rows have units: powers of two that bring the largest entry of every
+/// group to the same exponent. The scales s_l are in the units alone.
 #[derive(Debug)]
 pub(super) enum Scaling {
     /// One factor per group.
     OfGroups(Vec<f64>),
     /// q_i times the factor of the group.
     Weights(Vec<f64>),
-    /// q_i times a power of two for every group, in single precision.
+    /// q_i times a power of two per group, in single precision.
     WeightsInUnits(Vec<i32>),
-    /// The exponent of the row and one for every group, where rows are divided by their own power of two.
+    /// An exponent per group, to which the row's exponent is added, if rows are divided by their own power of two.
     Exponents(Vec<i32>),
 }
 
 impl Scaling {
-    /// The factors, and the unit of every group. `members` are the group of every row and its place in what is stored.
+    /// Returns the factors and the unit of every group. `members` gives the group of every row and its place in
+    /// storage.
     ///
     /// # Errors
-    /// [`DeviceProblem::SinglePrecision`] for a row that is lost beside the largest of its group.
+    /// [`DeviceProblem::SinglePrecision`] if a row is lost next to the largest of its group.
     pub(super) fn new<I: Iterator<Item = (usize, usize)>>(
         precision: Precision,
         stored: &Stored,
@@ -55,12 +56,12 @@ impl Scaling {
         Ok((scaling, units))
     }
 
-    /// Whether factors are those of groups.
+    /// Whether there is one factor per group.
     pub(super) fn is_of_groups(&self) -> bool {
         matches!(self, Self::OfGroups(_))
     }
 
-    /// The factors of groups, or of these rows.
+    /// The factors of the groups, or of these rows.
     pub(super) fn factors(
         &self,
         features: &Features,
@@ -83,7 +84,7 @@ impl Scaling {
     }
 }
 
-/// What is added to the exponents of every group, so that the largest becomes [`LARGEST_ROW`].
+/// The number that is added to each group's exponents, so that the largest becomes [`LARGEST_ROW`].
 fn exponents_of_groups<I: Iterator<Item = (usize, usize)>>(
     stored: &Stored,
     rows: &Rows<'_>,

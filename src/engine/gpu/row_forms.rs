@@ -18,10 +18,10 @@ use crate::{Result, engine::Rows};
 
 /// The factors of all groups.
 pub(super) struct Forms {
-    /// Columns of the widest.
+    /// The number of columns of the widest factor.
     columns: usize,
     units: Vec<f64>,
-    /// The factors of groups from the first to the last, as many as can be bound.
+    /// The factors of consecutive groups, as many as can be bound, with the range of groups.
     batches: Vec<(std::ops::Range<usize>, Lease)>,
 }
 
@@ -31,7 +31,7 @@ impl Forms {
         Self::divided(context, factors, units)
     }
 
-    /// The same for factors of orthonormal columns, which need not be divided by anything.
+    /// Uploads factors with orthonormal columns, which need no divisors.
     pub(super) fn of_orthonormal(context: &Context, factors: &[MatRef<'_, f64>]) -> Result<Self> {
         Self::divided(context, factors, vec![1.0; factors.len()])
     }
@@ -64,7 +64,7 @@ impl PerRow for Forms {
 
     fn record(&self, context: &Context, work: &mut Work, loaded: LoadedChunk<'_>, out: &Lease) -> Result<()> {
         let block = loaded.rows.block_load(loaded.chunk.tiles.len(), BLOCK);
-        // Few enough columns at a time for one workgroup.
+        // The columns are few enough at a time for one workgroup.
         let wide = BLOCK * context.pace.units_of_a_group(block.flops, block.bytes);
         for (groups, factors) in &self.batches {
             for first in (0..self.columns.max(1)).step_by(wide) {

@@ -1,4 +1,4 @@
-//! Batches of sequential draws, one workgroup each.
+//! Batches of sequential draws, with one workgroup per draw.
 
 use super::{
     Gpu,
@@ -15,15 +15,15 @@ use crate::{
     engine::proposals::{Found, NUMBERED_TRIALS, ProposalShape, Proposer, SequentialTables, Wave},
 };
 
-/// The most picks, the most values of a row, and the most values of all directions, as workgroup memory holds them.
+/// The most picks, values per row, and values of all directions that fit in workgroup memory.
 const MOST: usize = 48;
 const WIDEST: usize = 128;
 const SPACE: usize = 2944;
-/// Threads of a workgroup, trials that it makes at a time, and threads of each.
+/// Threads of a workgroup, trials that it makes at a time, and threads per trial.
 const THREADS: usize = 64;
 const AT_ONCE: usize = 4;
 const LANES: usize = THREADS / AT_ONCE;
-/// The turns of the loops of a sum over all threads.
+/// The loop turns of a sum over all threads.
 const TOTAL: usize = 16;
 
 /// Tables of sequential draws.
@@ -40,17 +40,18 @@ pub(super) struct DeviceDraws {
     scales: Lease,
 }
 
-/// Values of a row, in groups of four.
+/// The number of values per row, rounded up to groups of four.
 fn pitch(shape: &ProposalShape) -> usize {
     shape.rank.next_multiple_of(4)
 }
 
-/// The rounds of trials of a draw that the turns of a thread's loops allow. A draw that needs more is left to the host.
+/// The rounds of trials of a draw that the turns of a thread's loops allow. A draw that needs more is left to the
+/// host.
 fn rounds(shape: &ProposalShape) -> usize {
     let (size, pitch) = (shape.size, pitch(shape));
     let tiles = pitch / 4;
     let each = pitch.div_ceil(THREADS);
-    // Of QQᵀ, and the directions twice over.
+    // The turns for QQᵀ, and for the directions, which are computed twice.
     let traces = (tiles * (tiles / 2 + 1)).div_ceil(THREADS) * (size + 1) + size + TOTAL;
     let direction = 2 * (tiles + each * (size + 1)) + 4 * each + TOTAL;
     let once = size * (traces + 2 * direction + 2) + each * (size + 1);
@@ -109,7 +110,7 @@ impl DeviceDraws {
 
     fn load(&self, context: &Context, count: u32) -> Load {
         let (size, pitch) = (self.shape.size as f64, pitch(&self.shape) as f64);
-        // A round of trials at once is rarely more than a pick needs.
+        // A pick rarely needs more than one round of simultaneous trials.
         let trials = AT_ONCE as f64 * self.shape.expected_trials.max(size);
         let traces = 0.5 * (size * pitch).powi(2);
         let flops = traces + 8.0 * size * size * pitch + trials * (OVERHEAD + pitch * size);

@@ -17,14 +17,14 @@ macro_rules! shaders {
             /// All shaders, in order.
             pub(super) const ALL: &'static [Shader] = &[$(Shader::$shader,)*];
 
-            /// The file's stem, which is the verb's name.
+            /// The stem of the file, which is the verb's name.
             pub(super) fn stem(self) -> &'static str {
                 match self {
                     $(Shader::$shader => $stem,)*
                 }
             }
 
-            /// The names of its variants: the verb's, and the type of the rows that it reads, or its largest matrix.
+            /// The names of its variants: the verb, then the type of the rows that it reads or its largest matrix.
             fn names(self) -> [&'static str; VARIANTS] {
                 match self {
                     $(Shader::$shader => match Input::$reads {
@@ -49,14 +49,14 @@ macro_rules! shaders {
                 }
             }
 
-            /// Values and words that the threads of a workgroup share, besides a matrix.
+            /// The number of values and words that the threads of a workgroup share, apart from a matrix.
             fn shared(self) -> (u64, u64) {
                 match self {
                     $(Shader::$shader => ($reals, $words),)*
                 }
             }
 
-            /// Shared source, then the file's own.
+            /// The shared source files, then the shader's own file.
             fn texts(self) -> &'static [&'static str] {
                 match self {
                     $(Shader::$shader => &[
@@ -69,14 +69,14 @@ macro_rules! shaders {
     };
 }
 
-/// What a shader works on.
+/// The input of a shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Input {
     /// Rows of features as they are stored, in the tiles of a verb.
     Rows,
     /// A matrix, in workgroup memory if it is small enough.
     Matrix,
-    /// Something of its own.
+    /// Neither rows of features nor a matrix.
     Own,
 }
 
@@ -122,7 +122,7 @@ shaders! {
 
 pub(super) const SHADERS: usize = Shader::ALL.len();
 
-/// The type of rows on the device: that of the features, or f32 instead of f64 in single precision.
+/// The type of rows on the device: the type of the features, with f32 in place of f64 in single precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowType {
     F16,
@@ -130,7 +130,7 @@ pub(super) enum RowType {
     F64,
 }
 
-/// Rows of the largest matrix in workgroup memory of every variant but the first, in f32 and in f64.
+/// Rows of the largest matrix in workgroup memory, in f32 and in f64, for every variant except the first.
 const MATRICES: [[usize; 2]; 4] = [[16; 2], [32; 2], [45; 2], [64, 55]];
 
 /// The most variants of a shader.
@@ -178,12 +178,12 @@ impl RowType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Variant {
     pub(super) shader: Shader,
-    /// The type of rows, or one more than the place of the largest matrix in [`MATRICES`].
+    /// The type of rows, or 1 plus the index of the largest matrix in [`MATRICES`].
     number: usize,
 }
 
 impl From<Shader> for Variant {
-    /// A shader that does not read rows; matrices are stored.
+    /// The variant of a shader that does not read rows. Its matrices are in storage buffers.
     fn from(shader: Shader) -> Self {
         debug_assert!(shader.input() != Input::Rows, "{shader:?}");
         Self { shader, number: 0 }
@@ -196,7 +196,7 @@ impl Shader {
         Variant { shader: self, number: rows as usize }
     }
 
-    /// The variant for matrices of this order: in workgroup memory if they fit.
+    /// The variant for matrices of this order, which holds them in workgroup memory if they fit.
     pub(super) fn of_order(self, context: &Context, order: usize) -> Variant {
         let fits = |variant: &Variant| {
             variant.largest_matrix(context.precision).is_some_and(|largest| order <= largest)
@@ -219,19 +219,19 @@ impl Shader {
 }
 
 impl Variant {
-    /// The verb's name, then the type of rows if it reads any, or its largest matrix.
+    /// The verb's name, then the type of the rows that it reads or its largest matrix, if any.
     pub(super) fn name(self) -> &'static str {
         self.shader.names()[self.number]
     }
 
-    /// Rows of the largest matrix in workgroup memory, if there is one.
+    /// Rows of the largest matrix in workgroup memory; `None` if the variant holds no matrix there.
     pub(super) fn largest_matrix(self, precision: Precision) -> Option<usize> {
         let sizes =
             MATRICES.get(self.number.checked_sub(1)?).filter(|_| self.shader.input() == Input::Matrix)?;
         Some(sizes[usize::from(precision == Precision::F64)])
     }
 
-    /// Bytes that the threads of a workgroup share.
+    /// Bytes of memory that the threads of a workgroup share.
     pub(super) fn workgroup_memory(self, precision: Precision) -> u64 {
         let (reals, words) = self.shader.shared();
         let matrix = self.largest_matrix(precision).map_or(0, |order| 2 * (order * order) as u64);
@@ -269,7 +269,7 @@ impl Variant {
 #[derive(Debug)]
 pub(super) struct Pipelines([[OnceLock<Pipeline>; VARIANTS]; SHADERS]);
 
-/// A shader that is ready to run, and its bindings.
+/// A shader that is ready to run, with its bindings.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     pub(super) pipeline: wgpu::ComputePipeline,
@@ -283,6 +283,8 @@ impl Default for Pipelines {
 }
 
 impl Pipelines {
+    /// The pipeline of a variant, built on first use.
+    ///
     /// # Errors
     /// [`DeviceProblem::Limit`] if the shader needs more shared memory than the device has, since drivers may not
     /// report it.
@@ -300,7 +302,7 @@ impl Pipelines {
     }
 }
 
-/// The bindings that a source declares. Parameters are found at an offset of their buffer.
+/// The bindings that a source declares. Parameters have a dynamic offset into their buffer.
 fn layout(device: &wgpu::Device, source: &str) -> wgpu::BindGroupLayout {
     let entry = |declared: &str| {
         let (binding, declared) = declared.split_once(';')?.0.split_once(')')?;

@@ -1,4 +1,4 @@
-//! Greedy sets of many requests, a workgroup each.
+//! Greedy sets for many requests, with one workgroup per request.
 
 use super::{
     Gpu,
@@ -24,20 +24,20 @@ use crate::{
     },
 };
 
-/// The most parts, whose counts workgroup memory holds.
+/// The most parts whose counts fit in workgroup memory.
 const MOST_PARTS: usize = 256;
 /// The most bytes of a buffer.
 const MOST_BYTES: usize = 1 << 28;
-/// In place of the first pick: a choice is in doubt.
+/// Stands for the first pick if a choice is in doubt.
 const NONE: u32 = u32::MAX;
-/// Threads that share a row, and directions that are removed at a time.
+/// Threads that share a row, and directions removed at a time.
 const LANES: usize = 8;
-/// Turns of a search among 256 threads.
+/// The turns of a search among 256 threads.
 const HALVINGS: usize = 9;
 
 const WHAT: &str = "slates";
 
-/// Requests of one load, whose candidates are rows of one chunk.
+/// The requests of one dispatch, whose candidates are rows of one chunk.
 #[derive(Debug)]
 struct Run {
     chunk: usize,
@@ -54,7 +54,7 @@ impl SlateDevice for Gpu {
                 return Ok(picks);
             }
             let stored = self.resident().all(context, batch.features)?;
-            // In other forms every row has a unit of its own.
+            // In other forms, every row has its own unit.
             if stored.form != Form::Plain {
                 return Ok(picks);
             }
@@ -62,7 +62,7 @@ impl SlateDevice for Gpu {
             let (mut work, mut found) = (context.work(WHAT), Vec::new());
             for (number, run) in runs.iter().enumerate() {
                 if number > 0 {
-                    // What one run needs is free for the next.
+                    // The buffers of one run are free for the next.
                     context.submit(std::mem::replace(&mut work, context.work(WHAT)))?;
                 }
                 found.push(run.record(context, &mut work, &stored, batch)?);
@@ -81,11 +81,11 @@ impl SlateDevice for Gpu {
     }
 }
 
-/// The loads of a batch, without the requests that the device leaves to the host.
+/// The runs of a batch, without the requests that the device leaves to the host.
 fn runs(context: &Context, stored: &Stored, batch: &SlateBatch<'_>) -> Vec<Run> {
     let binding = usize::try_from(context.largest_binding).map_or(MOST_BYTES, |most| most.min(MOST_BYTES));
     let width = size_of(context.precision);
-    // Of tiles and rows of candidates, squared lengths and gains, directions.
+    // The bindings limit the tiles and rows of candidates, squared lengths and gains, and directions.
     let candidates = binding / (2 * width);
     let requests = (binding / 32).min(binding / (batch.size * stored.quads * QUAD * width));
     let mut runs: Vec<Run> = Vec::new();
@@ -112,7 +112,7 @@ fn runs(context: &Context, stored: &Stored, batch: &SlateBatch<'_>) -> Vec<Run> 
     runs
 }
 
-/// The chunk that has all these rows.
+/// The chunk that contains all these rows, if any.
 fn chunk_of(items: &[u32], stored: &Stored) -> Option<usize> {
     let (_, chunk_rows) = stored.chunks();
     let chunk = |item: &u32| *item as usize / chunk_rows;
@@ -126,7 +126,7 @@ pub(super) fn are_taken(pace: &Pace, of: &SlateShape) -> bool {
     of.parts <= MOST_PARTS && row.is_short(pace, of.picks, of.candidates)
 }
 
-/// Quads of a row, and bytes of a value as stored.
+/// The number of quads per row, and the bytes per value as stored.
 #[derive(Clone, Copy)]
 struct Row {
     quads: usize,
@@ -138,14 +138,14 @@ impl Row {
         Self { quads: stored.quads, width: stored.row_type.width() }
     }
 
-    /// Whether a workgroup has soon found so many picks among so many candidates.
+    /// Whether a workgroup quickly finds `size` picks among `candidates` rows.
     fn is_short(self, pace: &Pace, size: usize, candidates: usize) -> bool {
         let load = self.load(size, candidates as f64);
         pace.units_of_a_group(load.flops / size as f64, load.bytes / size as f64) >= size
             && self.turns(size, candidates) <= TURNS
     }
 
-    /// Turns of a thread's loops.
+    /// The turns of a thread's loops.
     fn turns(self, size: usize, candidates: usize) -> usize {
         let quads = self.quads;
         let tiles = candidates.div_ceil(TILE);
@@ -170,7 +170,7 @@ impl Row {
     }
 }
 
-/// Whether all factors but those that are 0 are the same.
+/// Whether all factors other than 0 are equal.
 fn are_alike(factors: &[f64]) -> bool {
     let mut factors = factors.iter().filter(|factor| **factor > 0.0);
     let first = factors.next();
@@ -178,7 +178,7 @@ fn are_alike(factors: &[f64]) -> bool {
 }
 
 impl Run {
-    /// Records the picks; returns where they will be.
+    /// Records the picks, and returns the buffer that they are written to.
     fn record(
         &self,
         context: &Context,
@@ -220,7 +220,7 @@ impl Run {
         Ok(picks)
     }
 
-    /// A tile for every request, and the rows of all candidates.
+    /// One tile per request, then the rows of all candidates.
     fn table(&self, context: &Context, stored: &Stored, batch: &SlateBatch<'_>) -> Vec<u32> {
         let is_double = context.precision == Precision::F64;
         let is_narrowed = !is_double && batch.features.scalar() == RowType::F64.name();
@@ -230,7 +230,7 @@ impl Run {
         for &request in &self.requests {
             let own = batch.starts[request]..batch.starts[request + 1];
             let len = own.len();
-            // Weights that differ may be equal in single precision.
+            // Different weights may be equal in single precision.
             let is_kept = is_double || !is_narrowed && are_alike(&batch.factors[own]);
             let is_exact = is_kept && batch.are_distinct[request];
             table.extend([u32::from(is_exact), words(start), words(len), LISTED]);
@@ -240,7 +240,7 @@ impl Run {
         table
     }
 
-    /// Of every candidate what a list of the batch has.
+    /// The values of a list of the batch, for every candidate.
     fn listed<T: Copy>(&self, batch: &SlateBatch<'_>, values: &[T]) -> Vec<T> {
         let mut listed = Vec::with_capacity(self.candidates);
         for &request in &self.requests {

@@ -1,4 +1,4 @@
-//! Time stamps at both ends of passes: how long a device was at work.
+//! Time stamps at both ends of passes, which measure how long a device was busy.
 
 use std::{
     sync::atomic::{AtomicU32, Ordering},
@@ -8,12 +8,12 @@ use std::{
 use super::{Gpu, context::Context};
 use crate::Result;
 
-/// Passes that are timed before their stamps are read.
+/// The number of passes that can be timed before their stamps are read.
 const PASSES: u32 = wgpu::QUERY_SET_MAX_QUERIES / 2;
 /// Bytes of a stamp.
 const STAMP: u64 = 8;
 
-/// The stamps of passes, and how many have been recorded and submitted.
+/// The stamps of passes, and the numbers of passes recorded and submitted.
 #[derive(Debug)]
 pub(super) struct Stamps {
     set: wgpu::QuerySet,
@@ -22,7 +22,7 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// `None` on a device without the feature.
+    /// Creates the stamps; `None` on a device without the feature.
     pub(super) fn new(device: &wgpu::Device) -> Option<Self> {
         let descriptor = wgpu::QuerySetDescriptor {
             label: Some("pdpp.stamps"),
@@ -58,7 +58,7 @@ impl Context {
     fn busy(&self) -> Result<Option<Duration>> {
         let Some(stamps) = &self.stamps else { return Ok(None) };
         let passes = stamps.recorded.swap(0, Ordering::Relaxed);
-        // A pass that was not submitted still has the stamps of an earlier one.
+        // A pass that was not submitted still has the stamps of an earlier pass.
         if stamps.submitted.swap(0, Ordering::Relaxed) != passes || passes > PASSES {
             return Ok(None);
         }
@@ -79,14 +79,15 @@ impl Context {
 }
 
 impl Gpu {
-    /// The time that the device has computed since the last call, without the host's time and transfers. It is measured by
-    /// time stamps around passes ([`GpuOptions::with_time_stamps`](super::GpuOptions::with_time_stamps)).
+    /// The time that the device has computed since the last call, without transfers and the host's time.
     ///
-    /// `None` without time stamps, after more passes than there are stamps for, and if a pass was not submitted, as
-    /// after an error. No other thread may use the device between two calls.
+    /// Time stamps around passes measure it ([`GpuOptions::with_time_stamps`](super::GpuOptions::with_time_stamps)).
+    ///
+    /// Returns `None` without time stamps, after more passes than there are stamps, or if a pass was not submitted,
+    /// for example after an error. No other thread may use the device between two calls.
     ///
     /// # Errors
-    /// Those of any verb.
+    /// Errors of any verb.
     pub fn busy(&self) -> Result<Option<Duration>> {
         let context = self.context();
         context.checked("time stamps", || context.busy())

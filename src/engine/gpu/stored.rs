@@ -18,43 +18,43 @@ use super::{
 };
 use crate::{Features, Result, engine::Precision, parallel::map_ordered_mut};
 
-/// The most bytes of rows in a chunk: the device works on one while the next is uploaded.
+/// The most bytes of rows in a chunk. The device works on one chunk while the next is uploaded.
 const CHUNK: usize = 1 << 28;
 /// Bytes that a thread uploads at a time.
 const TASK: usize = 1 << 22;
 /// Tasks between two submissions.
 const TOGETHER: usize = 8;
-/// The most submissions whose memory on the host waits for the device, half a gigabyte.
+/// The most submissions that hold memory on the host while they wait for the device: half a gigabyte.
 const MOST_SENT: usize = 16;
 
 /// Rows of one feature matrix, in chunks that can be bound.
 ///
-/// In f64 rows are what they are in the features, whose values they keep: f16, f32 or f64; tiles multiply them by the
-/// scales and weights of rows as they read them. In single precision f64 becomes f32. Rows beyond its range are stored
-/// with their weights, each divided by a power of two.
+/// In f64, rows are stored with the values and the type of the features: f16, f32 or f64. Tiles multiply rows by
+/// their scales and weights when they read them. In single precision, f64 becomes f32. Rows beyond the range of f32
+/// are stored with their weights, each divided by a power of two.
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) row_type: RowType,
-    /// Values of a row in groups of four, the last padded with zeros.
+    /// Values per row in groups of four, the last group padded with zeros.
     pub(super) quads: usize,
     pub(super) form: Form,
     selection: Selection,
     chunk_rows: usize,
-    /// The chunks that stay.
+    /// The chunks that stay on the device.
     chunks: Vec<RwLock<Option<Lease>>>,
     /// The exponent of the largest entry of every weighted row, in single precision.
     exponents: Vec<i16>,
-    /// Number of chunks that stay until the features are dropped; the device has no room for the others, which are there
-    /// for one use.
+    /// The number of chunks that stay until the features are dropped. The device has no room for the other chunks,
+    /// which are uploaded for one use.
     staying: usize,
 }
 
 impl Stored {
-    /// The rows of a selection, of which as many stay as fit into so many bytes. In single precision they are uploaded
-    /// at once.
+    /// Stores the rows of a selection. As many chunks stay on the device as fit into `room` bytes. In single
+    /// precision, rows are uploaded immediately.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(super) fn new(
         context: &Context,
         features: &Features,
@@ -109,10 +109,10 @@ impl Stored {
         Ok(())
     }
 
-    /// The rows of a chunk, uploaded if necessary. The work holds those that do not stay.
+    /// The rows of a chunk, uploaded if necessary. `work` holds chunks that do not stay on the device.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(super) fn chunk(
         &self,
         context: &Context,
@@ -134,12 +134,12 @@ impl Stored {
         if chunk >= self.staying {
             return Ok(work.hold(rows));
         }
-        // Another thread may have been faster; no lock is held while threads copy.
+        // Another thread may have been faster, since no lock is held while threads copy.
         let mut kept = self.chunks[chunk].write().unwrap_or_else(PoisonError::into_inner);
         Ok((**kept.get_or_insert(rows)).clone())
     }
 
-    /// Values of a row.
+    /// The number of values per row.
     fn pitch(&self) -> usize {
         self.quads * QUAD
     }
@@ -175,9 +175,9 @@ impl Stored {
             let begun = Instant::now();
             let filled = map_ordered_mut(tasks, |_, task| fill(task));
             context.counters.add_filling(begun.elapsed());
-            // By the thread that collects errors.
+            // They are dropped by the thread that collects errors.
             drop(filled);
-            // The copy overlaps with the next values.
+            // The copy to the device overlaps with filling the next values.
             sent.push_back(context.hand_over(None));
             if sent.len() > MOST_SENT
                 && let Some(oldest) = sent.pop_front()
@@ -188,33 +188,33 @@ impl Stored {
         Ok(rows)
     }
 
-    /// Whether all chunks stay.
+    /// Whether all chunks stay on the device.
     pub(super) fn stays(&self) -> bool {
         self.staying >= self.chunks.len()
     }
 
-    /// Bytes of the rows that stay.
+    /// Bytes of the rows that stay on the device.
     pub(super) fn bytes(&self) -> u64 {
         let rows = self.len().min(self.staying.saturating_mul(self.chunk_rows));
         (rows * self.pitch() * self.row_type.width()) as u64
     }
 
-    /// Number of rows.
+    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.selection.items().len()
     }
 
-    /// The item of a row.
+    /// The item of this row.
     pub(super) fn item(&self, row: usize) -> usize {
         self.selection.items().at(row)
     }
 
-    /// Number of chunks, and the rows of all but the last.
+    /// The number of chunks, and the number of rows per chunk, except perhaps in the last.
     pub(super) fn chunks(&self) -> (usize, usize) {
         (self.chunks.len(), self.chunk_rows)
     }
 
-    /// The exponent of a row, in single precision.
+    /// The exponent of this row, in single precision.
     pub(super) fn exponent(&self, row: usize) -> i16 {
         self.exponents[row]
     }
@@ -231,7 +231,7 @@ fn row_type(precision: Precision, features: &Features) -> RowType {
 /// The number of rows that fit in one binding.
 pub(super) fn rows_per_binding(context: &Context, bytes_per_row: usize) -> usize {
     let fit = usize::try_from(context.largest_binding).unwrap_or(usize::MAX) / bytes_per_row.max(1);
-    // Indices of shaders have 32 bits.
+    // Shaders use 32-bit indices.
     let fit = fit.min((u32::MAX as usize >> 1) / bytes_per_row.max(1));
     if fit > TILE { fit / TILE * TILE } else { fit.max(1) }
 }

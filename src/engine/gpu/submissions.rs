@@ -1,4 +1,4 @@
-//! Commands: submitted and awaited. All waiting is here, and every way not to finish becomes an error.
+//! Submitting commands and waiting for them. All waits are here, and every failure to finish becomes an error.
 
 use std::{
     any::Any,
@@ -29,7 +29,7 @@ pub enum Fault {
     Dropped,
 }
 
-/// The submissions, and how to wait for them.
+/// The submissions, with the state needed to wait for them.
 #[derive(Debug)]
 pub(super) struct Submissions {
     /// The time limit of one submission.
@@ -69,7 +69,7 @@ impl Submissions {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).indices.front().cloned()
     }
 
-    /// Marks a submission and those before it as finished.
+    /// Marks a submission and all earlier ones as finished.
     fn settle(&self, number: u64) {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.indices.retain(|(other, _)| *other > number);
@@ -98,10 +98,10 @@ impl Context {
         Ok(count)
     }
 
-    /// Waits for a submission and all before it. The time limit applies to each of them.
+    /// Waits for a submission and all earlier ones. The time limit applies to each of them.
     ///
     /// # Errors
-    /// [`DeviceProblem::TimedOut`] and [`DeviceProblem::Lost`].
+    /// [`DeviceProblem::TimedOut`] or [`DeviceProblem::Lost`].
     pub(super) fn wait(&self, what: &'static str, number: u64) -> Result<()> {
         self.counters.waits.fetch_add(1, Ordering::Relaxed);
         while let Some((oldest, index)) = self.submissions.oldest().filter(|(oldest, _)| *oldest <= number) {
@@ -126,7 +126,7 @@ impl Context {
     /// Waits for an upload.
     ///
     /// # Errors
-    /// [`DeviceProblem::TimedOut`] and [`DeviceProblem::Lost`].
+    /// [`DeviceProblem::TimedOut`] or [`DeviceProblem::Lost`].
     pub(super) fn wait_for(&self, upload: wgpu::SubmissionIndex) -> Result<()> {
         let limit = self.submissions.limit;
         let waited = self.poll(wgpu::PollType::Wait { submission_index: Some(upload), timeout: Some(limit) });
@@ -144,8 +144,8 @@ impl Context {
         Error::Device(DeviceProblem::TimedOut { what, seconds })
     }
 
-    /// Finds out whether the device is lost, even if only its owner is notified: a lost device does not accept even an
-    /// empty submission.
+    /// Finds out whether the device is lost, even if only its owner is notified. A lost device rejects even an empty
+    /// submission.
     pub(super) fn ask(&self) {
         let submission_index = Some(self.hand_over(None));
         let now = wgpu::PollType::Wait { submission_index, timeout: Some(Duration::ZERO) };
@@ -154,13 +154,13 @@ impl Context {
         }
     }
 
-    /// Lets the device answer what is ready, without waiting.
+    /// Lets the device deliver what is ready, without waiting.
     pub(super) fn answer(&self) {
-        // A lost device shows in what is read.
+        // If the device is lost, the data that is read shows it.
         let _ = self.poll(wgpu::PollType::Poll);
     }
 
-    /// Polls the device; nothing else does.
+    /// Polls the device. All polls go through this.
     ///
     /// wgpu 30 cannot return an error if a driver reports a reset or runs out of memory during a poll; it panics
     /// ("Error in Device::poll"). The panic is caught here. By then wgpu has marked the device as lost and holds no

@@ -1,8 +1,9 @@
-//! Swaps of a local search on the device: the best one, the dual basis and the table after it, without the host in between.
+//! Swaps of a local search on the device: the best swap, then the new dual basis and table, without the host in
+//! between.
 //!
-//! Rows of a group are divided by its unit u, so dual vectors are multiplied by it: ratios are the same in all groups. In
-//! single precision a rounding error of a dual vector, relative to its length, grows to √Σ ‖w_l‖² ‖b_l‖² times as much in
-//! the next ones, which the bound on the error of ratios takes into account.
+//! Rows of a group are divided by its unit u, so dual vectors are multiplied by it. Ratios are therefore the same in
+//! all groups. In single precision, a rounding error of a dual vector, relative to its length, grows by a factor of
+//! √Σ ‖w_l‖² ‖b_l‖² in the next vectors. The bound on the error of ratios includes this growth.
 
 use super::{
     buffers::{Lease, size_of},
@@ -24,18 +25,18 @@ use crate::{
     linalg::{column, kernels::dot},
 };
 
-/// Numbers of a swap on the device.
+/// The number of values per swap on the device.
 const SWAP: usize = 8;
 /// The most tiles whose numbers are exact in single precision.
 const MOST_TILES: usize = 1 << 24;
-/// The range of ‖w‖² of dual vectors that single precision holds with what swaps make of them.
+/// The range of ‖w‖² in which single precision holds dual vectors and their changes by swaps.
 const RANGE: std::ops::RangeInclusive<f64> = 1e-28..=1e28;
-/// In place of a column's place among the factors: items that never leave have none.
+/// Stands for a column's place among the factors. Items that never leave have no place.
 const NOWHERE: u32 = u32::MAX;
 
 /// A column of the chosen rows.
 struct Column {
-    /// Group, slot and position of its item; `None` for one that never leaves.
+    /// The group, slot and position of its item; `None` if the item never leaves.
     item: Option<(usize, usize, usize)>,
     /// The unit of its group.
     unit: f64,
@@ -43,10 +44,10 @@ struct Column {
     weight: f64,
 }
 
-/// What the device needs for some swaps, and what it answers.
+/// The device's input for some swaps, and its answers.
 struct Loop {
     columns: usize,
-    /// Slots that a group has a place for.
+    /// The number of slots that every group has places for.
     most: usize,
     numbers: Lease,
     swap: Lease,
@@ -57,8 +58,8 @@ struct Loop {
 }
 
 impl DeviceSwaps<'_> {
-    /// Swaps until none improves the determinant, the submission is long enough, or a choice is in doubt. `None` if the
-    /// device cannot hold or compare the numbers.
+    /// Swaps until no swap improves the determinant, the submission is long enough, or a choice is in doubt. Returns
+    /// `None` if the device cannot hold or compare the numbers.
     pub(super) fn swaps_ahead(&mut self, request: &SwapAhead<'_>) -> Result<Option<SwapsAhead>> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
@@ -105,7 +106,7 @@ impl DeviceSwaps<'_> {
         (same && columns.len() == request.duals.ncols()).then_some(columns)
     }
 
-    /// Whether the device's precision holds the numbers.
+    /// Whether the device's precision can hold the numbers.
     fn in_range(&self, columns: &[Column]) -> bool {
         let unit = |column: &Column| {
             column.item.map_or(1.0, |(group, slot, _)| self.slots[group][slot] * column.unit)
@@ -119,7 +120,7 @@ impl DeviceSwaps<'_> {
         }
     }
 
-    /// How many swaps the longest submission holds, at least one.
+    /// The number of swaps that fit into the longest submission; at least one.
     fn fit(&self, context: &Context, columns: usize) -> usize {
         let most = self.slots.iter().map(Vec::len).max().unwrap_or(0);
         let pass = self.load(self.rows.tiles(), most);
@@ -129,7 +130,7 @@ impl DeviceSwaps<'_> {
         fit.max(1)
     }
 
-    /// Half of what a swap makes of the dual basis.
+    /// Half the load of updating the dual basis after a swap.
     fn state_load(&self, columns: usize) -> Load {
         let values = 5.0 * (self.rows.quads() * QUAD * columns) as f64;
         Load::alone(2.0 * values, values * size_of(self.gpu.context().precision) as f64)
@@ -166,12 +167,12 @@ impl DeviceSwaps<'_> {
         })
     }
 
-    /// Numbers of [`vectors`](Self::vectors).
+    /// The length of [`vectors`](Self::vectors).
     fn len_of_vectors(&self, columns: usize) -> usize {
         (2 * columns + 3) * self.rows.quads() * QUAD + 4 * columns + 1
     }
 
-    /// W row by row, the chosen rows, zeros for what the device computes, and the squared lengths of rows.
+    /// W row by row, the chosen rows, zeros for the device's results, and the squared lengths of rows.
     fn vectors(&self, request: &SwapAhead<'_>, columns: &[Column]) -> Vec<f64> {
         let (pitch, count) = (self.rows.quads() * QUAD, columns.len());
         let mut values = vec![0.0; self.len_of_vectors(count)];
@@ -187,7 +188,8 @@ impl DeviceSwaps<'_> {
         values
     }
 
-    /// The first column of every group and the number of all; tile and row of every column; and its place among factors.
+    /// The first column of every group and the number of all columns, the tile and row of every column, and its place
+    /// among the factors.
     fn places(&self, request: &SwapAhead<'_>, columns: &[Column], most: usize) -> Vec<u32> {
         let mut places = vec![words(request.kept)];
         for slots in request.chosen {
@@ -204,7 +206,8 @@ impl DeviceSwaps<'_> {
         places
     }
 
-    /// What rounding does to the ratios of every group, and how often.
+    /// The rounding error of the ratios of every group, then the numbers of updates and terms, the terms added by
+    /// amplification, and the least improvement.
     fn rounding_numbers(&self, precision: Precision, request: &SwapAhead<'_>) -> Vec<f64> {
         let mut numbers = Vec::with_capacity(QUAD * (self.slots.len() + 1));
         for (group, unit) in self.rows.units.iter().enumerate() {
@@ -249,7 +252,7 @@ impl DeviceSwaps<'_> {
         )
     }
 
-    /// Records what the chosen swap makes of the dual basis, and the numbers for the table.
+    /// Records the update of the dual basis by the chosen swap, and the numbers for the table.
     fn record_swap(&self, context: &Context, work: &mut Work, state: &Loop, step: usize) -> Result<()> {
         let (quads, columns, groups) = (self.rows.quads(), state.columns, self.slots.len());
         let to = 2 * columns * quads * QUAD;
@@ -285,7 +288,7 @@ impl DeviceSwaps<'_> {
         )
     }
 
-    /// The swaps that the device says it made.
+    /// Returns the swaps that the device reports.
     fn made(&mut self, found: &[f64]) -> SwapsAhead {
         let mut ahead = SwapsAhead { swaps: Vec::new(), end: SwapsEnd::LongEnough };
         for swap in found.as_chunks::<SWAP>().0 {
@@ -304,7 +307,7 @@ impl DeviceSwaps<'_> {
             ahead.swaps.push(AheadSwap { group: tile.group, swap: best, error: swap[6] });
             self.amplified = self.amplified.max(swap[7]);
         }
-        // The last one is applied by the next update.
+        // The next update applies the last swap.
         self.updates += ahead.swaps.len() - usize::from(ahead.end == SwapsEnd::LongEnough);
         ahead
     }

@@ -1,4 +1,4 @@
-//! `swap_gains`: the update of a table by one swap, and the best next one.
+//! `swap_gains`: updates a table by one swap, and finds the best next swap.
 
 use super::{
     buffers::{Lease, size_of},
@@ -21,7 +21,8 @@ use crate::{
     },
 };
 
-/// The most tiles whose residuals and coefficients are read together where rounding cannot distinguish them.
+/// The number of arrays that are read together if rounding cannot distinguish their swaps. An array holds the
+/// residuals of a tile, or its coefficients for a slot.
 const PARTS_TOGETHER: usize = 2048;
 
 impl Sealed for DeviceSwaps<'_> {}
@@ -57,22 +58,23 @@ impl SwapTable for DeviceSwaps<'_> {
     }
 }
 
-/// What a swap changes, for numbers divided by the units of rows, duals and the vectors of the swap.
+/// The changes made by a swap, for numbers divided by the units of rows, duals and the vectors of the swap.
 pub(super) struct Numbers {
-    /// w and w'; for every slot of every group α, γ, M_ii and the factor of C²; then a, b, 0, and the largest M_ii.
+    /// w and w'. Then, per group: α, γ, M_ii and the factor of C² for every slot, followed by a, b, 0 and the largest
+    /// M_ii.
     pub(super) values: Vec<f64>,
-    /// Slots that a group has a place for.
+    /// The number of slots that every group has places for.
     pub(super) most: usize,
     /// The divisor of the ratios of every group.
     units: Vec<f64>,
 }
 
-/// What a pass over the table does.
+/// The task of a pass over the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
     /// Finds the best swap.
     Search,
-    /// Updates the table before that.
+    /// Updates the table, then finds the best swap.
     Update,
 }
 
@@ -83,7 +85,7 @@ impl Pass {
 }
 
 impl Numbers {
-    /// With these divisors of M_ii d and C² of every group.
+    /// Creates the numbers, with these divisors of M_ii d and C² per group.
     pub(super) fn new(
         table: &DeviceSwaps<'_>,
         precision: Precision,
@@ -137,7 +139,7 @@ impl DeviceSwaps<'_> {
         self.mark(context, update.group, update.entering_position, f64::NEG_INFINITY)
     }
 
-    /// Divisors of M_ii d and C² of every group that keep them in range.
+    /// The divisors per group that keep M_ii d and C² in range.
     fn ratio_units(&self, weights: &[Vec<f64>]) -> Vec<f64> {
         let precision = self.gpu.context().precision;
         let unit = |(slots, weights): (&Vec<f64>, &Vec<f64>)| {
@@ -147,7 +149,7 @@ impl DeviceSwaps<'_> {
         self.slots.iter().zip(weights).map(unit).collect()
     }
 
-    /// Sets the residual of an item.
+    /// Sets an item's residual.
     fn mark(&self, context: &Context, group: usize, position: usize, residual: f64) -> Result<()> {
         match self.rows.place(group, position) {
             Some((chunk, row)) => context.write(&self.residuals[chunk], row, &[residual]),
@@ -168,7 +170,7 @@ impl DeviceSwaps<'_> {
         self.leaders.read(context, work)
     }
 
-    /// Records a pass over the table by the numbers of a swap.
+    /// Records a pass over the table with the numbers of a swap.
     pub(super) fn record_gains(
         &self,
         context: &Context,
@@ -199,7 +201,7 @@ impl DeviceSwaps<'_> {
         Ok(())
     }
 
-    /// The best swap of a group, and in single precision those that may be better.
+    /// Returns the best swap of a group and, in single precision, all swaps that may be better.
     fn leading(
         &self,
         context: &Context,
@@ -251,7 +253,7 @@ impl DeviceSwaps<'_> {
         f64::from(f32::EPSILON) * weight * self.longest[group] * (2.0 * terms.sqrt() + 4.0)
     }
 
-    /// All swaps with the items of some tiles.
+    /// Reads all swaps with the items of some tiles.
     fn read_tiles(&self, context: &Context, tiles: &[Leading], weights: &[f64]) -> Result<Vec<BestSwap>> {
         let width = size_of(context.precision);
         let part = |buffer, first: usize, len: usize| (buffer, (first * width) as u64, (len * width) as u64);
@@ -283,7 +285,7 @@ impl DeviceSwaps<'_> {
         Ok(swaps)
     }
 
-    /// A pass over the rows, the residuals and the coefficients of every slot.
+    /// The load of a pass over the rows, the residuals and the coefficients of every slot.
     pub(super) fn load(&self, tiles: usize, slots: usize) -> Load {
         let rows = self.rows.tile_load(tiles);
         let numbers = (TILE * (slots + 1)) as f64;

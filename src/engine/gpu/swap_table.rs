@@ -1,4 +1,4 @@
-//! `swap_table`: C = WᵀAᵀ, 256 coefficients per slot and tile.
+//! `swap_table`: C = WᵀAᵀ, with 256 coefficients per slot and tile.
 
 use std::{ops::Range, sync::Arc};
 
@@ -30,7 +30,7 @@ use crate::{
 pub(super) struct DeviceSwaps<'e> {
     pub(super) gpu: Gpu,
     pub(super) rows: Arc<DeviceRows>,
-    /// The rows on the host, for those that do not stay on the device.
+    /// The rows on the host, for chunks that do not stay on the device.
     pub(super) source: Rows<'e>,
     /// The divisors of the duals of every slot of every group.
     pub(super) slots: Vec<Vec<f64>>,
@@ -38,11 +38,12 @@ pub(super) struct DeviceSwaps<'e> {
     /// The residuals of every chunk.
     pub(super) residuals: Vec<Lease>,
     pub(super) leaders: Leaders,
-    /// The largest ‖a_j‖² of every group, in single precision; empty in double.
+    /// The largest ‖a_j‖² of every group in single precision; empty in f64.
     pub(super) longest: Vec<f64>,
-    /// Number of swaps so far.
+    /// The number of swaps so far.
     pub(super) updates: usize,
-    /// How much the rounding of dual vectors adds to the terms of a product, for swaps that the device made on its own.
+    /// The number of terms that the rounding of dual vectors adds to a product, for swaps that the device made on its
+    /// own.
     pub(super) amplified: f64,
 }
 
@@ -50,22 +51,22 @@ pub(super) struct DeviceSwaps<'e> {
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) chunk: usize,
-    /// Tiles of the chunk.
+    /// The tiles, by number in the chunk.
     pub(super) tiles: Range<usize>,
-    /// The first of them, of all tiles of the table.
+    /// The number of the first tile in the whole table.
     pub(super) first: usize,
-    /// Where the coefficients of every tile begin, then the number of slots of every group.
+    /// The offset of the coefficients of every tile, then the number of slots of every group.
     pub(super) places: Lease,
     pub(super) bases: Vec<usize>,
     pub(super) coefficients: Lease,
 }
 
-/// Where the residuals of a table come from.
+/// The source of a table's residuals.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Residuals<'a> {
-    /// The host.
+    /// The host provides them.
     Known(&'a [f64]),
-    /// The device, which they do not leave.
+    /// The device computes them. They do not leave it.
     Beyond(&'a Beyond<'a>),
 }
 
@@ -78,7 +79,7 @@ pub(super) fn swap_table<'e>(
     let context = gpu.context();
     let longest = match context.precision {
         Precision::F32 => longest_rows(gpu, source)?,
-        // Where rounding is not bounded, nobody asks.
+        // In f64, rounding is not bounded, so the lengths are not needed.
         Precision::F64 => Vec::new(),
     };
     gpu.with_room("swap_table", || {
@@ -105,7 +106,7 @@ pub(super) fn swap_table<'e>(
     })
 }
 
-/// ‖Fᵀ a_j‖² of every chunk, and −∞ for chosen rows.
+/// Computes ‖Fᵀ a_j‖² per row of every chunk, and −∞ for chosen rows.
 fn residuals_beyond(
     context: &Context,
     rows: &DeviceRows,
@@ -122,7 +123,7 @@ fn residuals_beyond(
         rows.let_go(context, &mut work)?;
         residuals.push(own);
     }
-    // What is written from here on comes after the forms.
+    // Later writes come after the forms.
     context.submit(work)?;
     for (group, chosen) in beyond.chosen.iter().enumerate() {
         for (chunk, row) in chosen.iter().filter_map(|&position| rows.place(group, position)) {
@@ -170,7 +171,7 @@ impl DeviceSwaps<'_> {
         Ok(())
     }
 
-    /// The whole table, by group.
+    /// Reads the whole table, by group.
     pub(super) fn numbers(&self) -> Result<Vec<SwapNumbers>> {
         let context = self.gpu.context();
         context.checked("swap_gains", || {
@@ -214,13 +215,13 @@ impl DeviceSwaps<'_> {
 }
 
 impl Piece {
-    /// Number of coefficients.
+    /// The number of coefficients.
     fn len(&self, chunk: &RowChunk, slots: &[Vec<f64>]) -> usize {
         chunk.tiles[self.tiles.clone()].iter().map(|tile| slots[tile.group].len() * TILE).sum()
     }
 }
 
-/// The divisor of the duals of every slot. A slot of zeros, for additions, takes the smallest.
+/// The divisor of the duals of every slot. A slot of zeros, which is for additions, takes the smallest divisor.
 fn units(precision: Precision, duals: MatRef<'_, f64>) -> Vec<f64> {
     let unit = |dual: ColRef<'_, f64>| {
         let is_zero = dual.iter().all(|&x| x == 0.0);
@@ -231,9 +232,9 @@ fn units(precision: Precision, duals: MatRef<'_, f64>) -> Vec<f64> {
     units.into_iter().map(|unit| unit.unwrap_or(smallest)).collect()
 }
 
-/// The tiles of all chunks in pieces.
+/// Cuts the tiles of all chunks into pieces.
 fn pieces(context: &Context, rows: &DeviceRows, slots: &[Vec<f64>]) -> Vec<Piece> {
-    // Numbers of a binding, at least those of one tile.
+    // The number of values per binding. A piece has at least one tile.
     let most = rows_per_binding(context, size_of(context.precision));
     let mut pieces = Vec::new();
     let mut first = 0;

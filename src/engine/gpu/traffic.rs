@@ -1,4 +1,4 @@
-//! What goes between the host and the device.
+//! Traffic between the host and the device.
 
 use std::{
     ops::Sub,
@@ -9,9 +9,9 @@ use std::{
 use super::{context::Context, shaders::Shader};
 use crate::{Error, Result, error::DeviceProblem};
 
-/// Bytes and commands between the host and a GPU: what its work costs besides the shaders, on any card.
+/// Bytes and commands between the host and a GPU: the cost of its work apart from the shaders, on any card.
 ///
-/// The traffic of some work is the difference of what [`Gpu::traffic`](super::Gpu::traffic) counts after and before it.
+/// The traffic of some work is the value of [`Gpu::traffic`](super::Gpu::traffic) after it minus the value before it.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -30,22 +30,22 @@ use crate::{Error, Result, error::DeviceProblem};
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Traffic {
-    /// Bytes written by the host, parameters of shaders among them.
+    /// Bytes written by the host, including parameters of shaders.
     pub uploaded: u64,
     /// Bytes read by the host.
     pub downloaded: u64,
     /// Runs of shaders.
     pub dispatches: u64,
-    /// Lists of commands handed over.
+    /// Submissions of command lists.
     pub submissions: u64,
-    /// Times that the host waited for the device.
+    /// The number of times that the host waited for the device.
     pub waits: u64,
 }
 
 impl Sub for Traffic {
     type Output = Self;
 
-    /// What was added since `before`.
+    /// The traffic since `before`.
     fn sub(self, before: Self) -> Self {
         Self {
             uploaded: self.uploaded - before.uploaded,
@@ -64,7 +64,7 @@ pub(super) struct Counters {
     pub(super) downloaded: AtomicU64,
     pub(super) submissions: AtomicU64,
     pub(super) waits: AtomicU64,
-    /// Nanoseconds in which rows were copied into memory that the device reads.
+    /// Nanoseconds spent copying rows into memory that the device reads.
     filling: AtomicU64,
 }
 
@@ -80,7 +80,7 @@ impl Counters {
 }
 
 impl Context {
-    /// Writes bytes to a buffer; besides this only [`staging`](Self::staging) does.
+    /// Writes bytes to a buffer. All uploads go through this or [`staging`](Self::staging).
     pub(super) fn send_bytes(&self, buffer: &wgpu::Buffer, offset: u64, bytes: &[u8]) {
         self.counters.uploaded.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.queue.write_buffer(buffer, offset, bytes);
@@ -89,7 +89,7 @@ impl Context {
     /// Memory that the device copies into a buffer once it is filled and dropped.
     ///
     /// # Errors
-    /// [`DeviceProblem::Memory`] if there is none.
+    /// [`DeviceProblem::Memory`] if the memory is not available.
     pub(super) fn staging(
         &self,
         buffer: &wgpu::Buffer,
@@ -105,7 +105,7 @@ impl Context {
         Ok(view)
     }
 
-    /// Hands over commands, possibly none; nothing else does.
+    /// Submits commands, possibly none. All submissions go through this.
     pub(super) fn hand_over(&self, commands: Option<wgpu::CommandBuffer>) -> wgpu::SubmissionIndex {
         self.counters.submissions.fetch_add(1, Ordering::Relaxed);
         self.queue.submit(commands)

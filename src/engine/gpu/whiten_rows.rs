@@ -22,7 +22,7 @@ pub(super) struct Images {
     units: Vec<f64>,
     factor: Lease,
     columns: usize,
-    /// Values of an image: zeros follow the columns.
+    /// The number of values per image; zeros follow the columns.
     width: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Tests rewrite shaders so that they testify: of every index that is out of bounds, and that they ran.
+//! Testimony of shaders: tests rewrite them to record every index that is out of bounds, and that they ran.
 
 use super::{
     Gpu,
@@ -10,7 +10,7 @@ use crate::{Result, engine::Precision};
 /// Makes a shader, given by name and source, testify in binding [`BINDING`].
 pub(super) type Rewrite = fn(&str, &str) -> String;
 
-/// The binding of the testimony, an array of words of which each variant of a shader has two.
+/// The binding of the testimony, an array with two words per variant of a shader.
 const BINDING: u32 = 15;
 const BYTES: u64 = 8 * (SHADERS * VARIANTS) as u64;
 
@@ -42,7 +42,7 @@ impl Witness {
 }
 
 impl Gpu {
-    /// What rewritten shaders testified so far, two words each in the order of [`Gpu::shaders`] in f64.
+    /// The testimony of rewritten shaders so far: two words per shader, in the order of [`Gpu::shaders`] in f64.
     #[doc(hidden)]
     pub fn testimony(&self) -> Result<Vec<u32>> {
         let context = self.context();

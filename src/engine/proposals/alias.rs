@@ -10,20 +10,20 @@ use crate::{
 
 /// The relative margin above weights, for rounding in computations with them.
 const HEADROOM: f64 = 1e-9;
-/// About the number of shares of an average weight.
+/// Approximate number of shares of an average weight.
 const SHARES: f64 = (1_u64 << 30) as f64;
 
-/// Entries that a thread fills at a time, as a power of two.
+/// Binary logarithm of the number of entries that a thread fills at a time.
 const LOG_BLOCK: u32 = 16;
 
-/// Draws items in proportion to weights, in O(1) each; 16 bytes per item.
+/// A table that draws items in proportion to weights, in O(1) per draw; 16 bytes per item.
 ///
-/// Weights are rounded up to multiples of a share, about 2⁻³⁰ of their mean, and every entry holds equally many shares.
-/// The table is exact: items are drawn in proportion to the weights that [`weight`](AliasTable::weight) returns, up to
-/// the 2⁻⁶⁴ of a random word. Shares that are left over belong to a null entry; a draw of it is repeated.
+/// Weights are rounded up to multiples of a share, about 2⁻³⁰ of their mean, and every entry holds the same number of
+/// shares. The table is exact: items are drawn in proportion to the weights that [`weight`](AliasTable::weight)
+/// returns, up to the 2⁻⁶⁴ of a random word. Left-over shares belong to a null entry; a draw of it is repeated.
 ///
-/// Drawing the random word, prefetching its entry and looking it up are separate steps, so that draws need not wait for
-/// memory.
+/// Drawing the random word, prefetching its entry and looking it up are separate steps, so that draws need not wait
+/// for memory.
 ///
 /// # Source
 /// Walker, *An efficient method for generating discrete random variables with general distributions* (1977).
@@ -31,13 +31,13 @@ const LOG_BLOCK: u32 = 16;
 pub(crate) struct AliasTable {
     /// One entry per item, and a null entry, which is always rejected.
     entries: Vec<Entry>,
-    /// Shares of an entry.
+    /// Number of shares per entry.
     capacity: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Shares of the entry that belong to its own item; the others belong to its alias.
+    /// Number of shares that belong to the entry's own item; the others belong to its alias.
     pub(super) own: u32,
     pub(super) alias: u32,
     weight: f32,
@@ -45,7 +45,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The shares of the weight, rounded up.
+    /// Number of shares of the weight, rounded up.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2⁶³")]
     fn shares(&self, share: f64) -> u64 {
         (f64::from(self.weight) / share).ceil() as u64
@@ -53,8 +53,8 @@ impl Entry {
 }
 
 impl AliasTable {
-    /// A table for `len` items, at most 2³²−1: the item at every position and its weight, which is finite and not
-    /// negative. Their sum is positive.
+    /// Creates a table of `len` items, at most 2³²−1. `item` returns the item at a position and its weight, which is
+    /// finite and not negative. The sum of the weights is positive.
     pub(crate) fn new(len: usize, item: impl Fn(usize) -> (u32, f64) + Sync + Send) -> Self {
         Self::in_blocks(len, item, LOG_BLOCK)
     }
@@ -75,7 +75,7 @@ impl AliasTable {
         map_ordered_mut(blocks.collect(), |block, (entries, own)| {
             sweep.fill(block, entries);
             for (entry, own) in entries.iter_mut().zip(own) {
-                // Exact: from 2²⁴ shares on it is the weight itself, and below it has at most the digits of an f32.
+                // Exact: from 2²⁴ shares on, this is the weight itself; below, it has at most the 24 bits of an f32.
                 #[expect(clippy::cast_possible_truncation, reason = "exact")]
                 let weight = (*own as f64 * share) as f32;
                 entry.weight = weight;
@@ -91,22 +91,22 @@ impl AliasTable {
         prefetch_index(&self.entries, self.split(word).0);
     }
 
-    /// The position drawn by a random word.
+    /// Returns the position drawn by a random word.
     ///
-    /// The high half of word × length picks an entry, the low half chooses between the entry and its alias: exact up to
-    /// length / 2⁶⁴.
+    /// The high half of word × length picks an entry, and the low half chooses between the entry and its alias. This
+    /// is exact up to length / 2⁶⁴.
     #[inline]
     pub(crate) fn look_up(&self, word: u64) -> u32 {
         let (index, share) = self.split(word);
         let entry = self.entries[index];
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let index = index as u32;
-        // A mask, not a branch: half of all branches would be mispredicted.
+        // A mask instead of a branch: half of all branches would be mispredicted.
         let keep = u32::from(share < u64::from(entry.own)).wrapping_neg();
         (index & keep) | (entry.alias & !keep)
     }
 
-    /// The entry of a random word, and which of its shares.
+    /// Returns the entry of a random word, and the share within it.
     #[expect(clippy::cast_possible_truncation, reason = "halves of 128-bit products")]
     fn split(&self, word: u64) -> (usize, u64) {
         let product = u128::from(word) * self.entries.len() as u128;
@@ -114,7 +114,8 @@ impl AliasTable {
         ((product >> 64) as usize, share as u64)
     }
 
-    /// Shares of its own and the alias of every entry, the null entry last, and the shares of an entry.
+    /// Returns the own shares and the alias of every entry, with the null entry last, and the number of shares per
+    /// entry.
     pub(crate) fn entries(&self) -> (Vec<u32>, u32) {
         let pairs = self.entries.iter().flat_map(|entry| [entry.own, entry.alias]).collect();
         #[expect(clippy::cast_possible_truncation, reason = "an entry holds about 2³⁰ shares")]
@@ -128,13 +129,13 @@ impl AliasTable {
         prefetch_index(&self.entries, position as usize);
     }
 
-    /// The item at a position; any item for the null entry.
+    /// Returns the item at a position; any item for the null entry.
     #[inline]
     pub(crate) fn item(&self, position: u32) -> u32 {
         self.entries[position as usize].item
     }
 
-    /// The weight in proportion to which the item at a position is drawn, rounded up; infinite for the null entry.
+    /// Returns the rounded-up weight with which the item at a position is drawn; infinite for the null entry.
     #[inline]
     pub(crate) fn weight(&self, position: u32) -> f32 {
         self.entries[position as usize].weight
@@ -145,12 +146,12 @@ impl AliasTable {
         self.entries.len() - 1
     }
 
-    /// Whether a position is the null entry's.
+    /// Whether a position is the null entry.
     pub(crate) fn is_null(&self, position: u32) -> bool {
         position as usize == self.len()
     }
 
-    /// Shares of every position, exactly.
+    /// Returns the exact total shares of every position.
     #[cfg(test)]
     fn shares(&self) -> Vec<u64> {
         let mut out = vec![0; self.entries.len()];
@@ -163,7 +164,7 @@ impl AliasTable {
     }
 }
 
-/// An f32 at or above x (0 for 0), with some margin.
+/// Returns an f32 at or above x (0 for 0), with some margin.
 fn round_up(x: f64) -> f32 {
     let x = x * (1.0 + HEADROOM);
     #[expect(clippy::cast_possible_truncation, reason = "rounded up below")]
@@ -179,7 +180,7 @@ mod tests {
         AliasTable::in_blocks(weights.len(), |at| (u32::try_from(at).unwrap(), weights[at]), log_block)
     }
 
-    /// The sweep as its source has it, with one donor after another.
+    /// Fills the table by the sweep as in its source, one donor after another.
     fn swept(shares: &[u64], capacity: u64) -> Vec<[u64; 2]> {
         let mut filled = vec![[0; 2]; shares.len()];
         let next = |from: usize, is_light: bool| {
@@ -261,7 +262,7 @@ mod tests {
                 assert_eq!((shares as f64 * share).to_bits(), stored.to_bits());
                 assert_eq!(table.item(position), position);
             }
-            // The null entry has less than one share, of a mean share of 2⁻²⁹ at most.
+            // The null entry has less than one share per entry, and a share is at most 2⁻²⁹ of the mean weight.
             assert!((shares[weights.len()] as f64) < 1e-8 * shares.iter().sum::<u64>() as f64 + 3.0);
             assert!(table.is_null(table.len().try_into().unwrap()));
             // A weight of zero is never drawn, at either end of an entry's range.

@@ -1,8 +1,8 @@
-//! Batches of proposals, of a projection DPP, item after item, or of independent items, whose random numbers are functions of
-//! the proposal's number.
+//! Batches of proposals: from a projection DPP, item after item, or of independent items. Their random numbers are
+//! functions of the proposal's number.
 //!
-//! A device that makes them is an accelerator only: it answers what the host, in f64, would find for the same numbers,
-//! and leaves to the host what it cannot tell.
+//! A device that makes them is only an accelerator: it returns what the host would find in f64 for the same numbers,
+//! and leaves any decision that rounding puts in doubt to the host.
 
 pub(crate) mod alias;
 mod philox;
@@ -19,43 +19,44 @@ use crate::{Features, Result, parallel::map_in_tasks};
 
 /// A device that can make proposals.
 pub trait ProposalDevice: fmt::Debug + Send + Sync {
-    /// Whether proposals of this shape fit.
+    /// Whether the device can make proposals of this shape.
     fn takes(&self, shape: &ProposalShape) -> bool;
 
-    /// Uploads tables.
+    /// Uploads the tables of proposals.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     fn prepare(&self, tables: &ProposalTables<'_>) -> Result<Box<dyn Proposer>>;
 
-    /// Whether sequential draws of this shape fit.
+    /// Whether the device can make sequential draws of this shape.
     fn takes_sequential(&self, shape: &ProposalShape) -> bool;
 
-    /// Uploads their tables.
+    /// Uploads the tables of sequential draws.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     fn prepare_sequential(&self, tables: &SequentialTables<'_>) -> Result<Box<dyn Proposer>>;
 
-    /// Whether proposals of independent items of this shape fit.
+    /// Whether the device can make proposals of independent items of this shape.
     fn takes_items(&self, shape: &ProposalShape) -> bool;
 
-    /// Uploads their tables.
+    /// Uploads the tables of independent items.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     fn prepare_items(&self, tables: &ItemTables<'_>) -> Result<Box<dyn Proposer>>;
 }
 
-/// Tables on a device.
+/// Tables on a device, and the proposals made from them.
 pub trait Proposer: fmt::Debug + Send + Sync {
-    /// Makes the proposals of a wave, in one submission and one wait if no driver needs a break.
+    /// Makes the proposals of a wave, in one submission and one wait unless a driver needs a break.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     fn propose(&self, wave: &Wave) -> Result<Found>;
 
-    /// The most proposals of a wave: about a second of work for the slowest device, which cannot be interrupted.
+    /// Maximum number of proposals per wave: about a second of work for the slowest device, which cannot be
+    /// interrupted.
     fn most(&self) -> u32;
 }
 
@@ -64,26 +65,26 @@ pub trait Proposer: fmt::Debug + Send + Sync {
 pub struct ProposalShape {
     /// Number of items that may be tried.
     pub(crate) items: usize,
-    /// Number of eigenvectors, or of values of a row, r.
+    /// Number of eigenvectors, or of values per row, r.
     pub(crate) rank: usize,
-    /// Number of items picked, and of eigenvectors chosen, k.
+    /// Number of items picked and of eigenvectors chosen, k.
     pub(crate) size: usize,
     /// Number of parts with a limit, or with picks.
     pub(crate) parts: usize,
-    /// Trials per proposal on average, at most.
+    /// Maximum average number of trials per proposal.
     pub(crate) expected_trials: f64,
 }
 
-/// What proposals are made from.
+/// The tables of proposals from a projection DPP.
 pub struct ProposalTables<'t> {
     pub(crate) shape: ProposalShape,
-    /// The items that are tried, by position.
+    /// The table of items to try, by position.
     pub(crate) trials: &'t AliasTable,
-    /// ⌊2³² Pr(take eigenvector j | c are still wanted)⌋ for c = 1 … k, eigenvector after eigenvector.
+    /// ⌊2³² Pr(take eigenvector j | c are still wanted)⌋ for c = 1 … k, by eigenvector.
     pub(crate) coins: &'t [u32],
-    /// Position at which every part begins, ascending, and the most items of it.
+    /// The position at which every part begins, ascending, and the maximum number of its items.
     pub(crate) parts: &'t [[u32; 2]],
-    /// Writes the row at a position in coordinates of all eigenvectors, of length at most 1.
+    /// Writes the row at a position in coordinates of all eigenvectors. Its length is at most 1.
     pub(crate) unit_row: &'t (dyn Fn(u32, &mut [f64]) + Sync),
 }
 
@@ -93,25 +94,27 @@ impl fmt::Debug for ProposalTables<'_> {
     }
 }
 
-/// What sequential draws are made from: picks of one part after another, in proportion to ‖P v_i‖², of which a draw is kept with
-/// probability
+/// The tables of sequential draws.
+///
+/// A draw picks from one part after another, in proportion to ‖P v_i‖², and is kept with probability
 ///
 /// ```text
 /// min(1, det(QᵀBQ) Π (f tr(P Ĝ_l) / tr Ĝ_l))
 /// ```
 pub struct SequentialTables<'t> {
     pub(crate) shape: ProposalShape,
-    /// The items of every part, by position, in proportion to ‖v_i‖².
+    /// The table of items of every part, by position, in proportion to ‖v_i‖².
     pub(crate) trials: &'t [&'t AliasTable],
     /// The part of every pick.
     pub(crate) picks: &'t [usize],
-    /// Ĝ_l / tr Ĝ_l, column after column.
+    /// Ĝ_l / tr Ĝ_l, column by column.
     pub(crate) grams: &'t [Vec<f64>],
     /// √β_j, the square roots of the eigenvalues of B, all at least 1.
     pub(crate) roots: &'t [f64],
-    /// f.
+    /// The factor f.
     pub(crate) factor: f64,
-    /// Writes the row at a position, counted over all parts, of length at most 1: v_i over the root of its weight in `trials`.
+    /// Writes the row at a position, counted over all parts: v_i over the root of its weight in `trials`. Its length
+    /// is at most 1.
     pub(crate) unit_row: &'t (dyn Fn(u32, &mut [f64]) + Sync),
 }
 
@@ -121,13 +124,15 @@ impl fmt::Debug for SequentialTables<'_> {
     }
 }
 
-/// What proposals of independent items are made from: an item of one part after another in proportion to its weight in
-/// `trials`. A proposal is kept with probability det(M Mᵀ), M the rows f_i a_i of its items.
+/// The tables of proposals of independent items.
+///
+/// A proposal picks an item from one part after another, in proportion to its weight in `trials`. It is kept with
+/// probability det(M Mᵀ), where M has the rows f_i a_i of its items.
 pub struct ItemTables<'t> {
     pub(crate) shape: ProposalShape,
     /// The rows a_i, r values each.
     pub(crate) features: &'t Features,
-    /// The items of every part, by position.
+    /// The table of items of every part, by position.
     pub(crate) trials: &'t [&'t AliasTable],
     /// The part of every pick.
     pub(crate) picks: &'t [usize],
@@ -141,19 +146,19 @@ impl fmt::Debug for ItemTables<'_> {
     }
 }
 
-/// Proposals to be made.
+/// A range of proposals to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Wave {
     /// Their random numbers.
     pub(crate) stream: Stream,
-    /// The number of the first.
+    /// The number of the first proposal.
     pub(crate) first: u32,
     pub(crate) count: u32,
-    /// The most that are expected to be accepted or undecided.
+    /// Maximum number of proposals expected to be accepted or undecided.
     pub(crate) expected: u32,
 }
 
-/// What became of the proposals of a wave: those not listed are rejected.
+/// The outcome of a wave: proposals that are not listed were rejected.
 #[derive(Debug, Default)]
 pub struct Found {
     /// In ascending order of their numbers.
@@ -161,7 +166,8 @@ pub struct Found {
 }
 
 impl Wave {
-    /// What every shader of proposals is told first: how many, the number of the first, the block, and the seed.
+    /// The first parameters of every proposal shader: the count, the number of the first proposal, the block and the
+    /// seed.
     pub(crate) fn words(&self) -> [u32; 6] {
         let ([seed_low, seed_high], [block_low, block_high]) = self.stream.words();
         [self.count, self.first, block_low, block_high, seed_low, seed_high]
@@ -169,14 +175,14 @@ impl Wave {
 }
 
 impl Found {
-    /// Whether this is true of all proposals.
+    /// Whether `is_true` holds for all proposals.
     pub(crate) fn all(&self, is_true: impl Fn(&Proposal) -> bool + Sync + Send) -> bool {
         map_in_tasks(self.proposals.len(), |at| is_true(&self.proposals[at]))
             .into_iter()
             .all(|is_true| is_true)
     }
 
-    /// Whether proposals of this wave can have come to this.
+    /// Whether this is a possible outcome of the wave.
     pub(crate) fn answers(&self, wave: &Wave, shape: &ProposalShape) -> bool {
         let numbers = || self.proposals.iter().map(|proposal| proposal.number);
         numbers().all(|number| (wave.first..wave.first + wave.count).contains(&number))
@@ -192,17 +198,17 @@ pub(crate) struct Proposal {
     pub(crate) verdict: Verdict,
 }
 
-/// What a device knows of a proposal.
+/// The decision of a device on a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is accepted, with the items at these positions in the order of picks.
+    /// Accepted, with the items at these positions in the order of picks.
     Accepted(Vec<u32>),
     /// A decision was closer than the device's rounding, or the proposal took too long.
     Undecided,
 }
 
 impl Verdict {
-    /// Items are as many as wanted, exist, and are distinct.
+    /// Whether the items have the required number, exist, and are distinct.
     fn is_possible(&self, shape: &ProposalShape) -> bool {
         let Self::Accepted(positions) = self else { return true };
         let exists = |&position: &u32| (position as usize) < shape.items;

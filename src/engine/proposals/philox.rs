@@ -4,7 +4,7 @@ const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const STEPS: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 const ROUNDS: usize = 10;
 
-/// Four random words, a function of a counter and a key.
+/// Returns four random words, a function of a counter and a key.
 ///
 /// # Source
 /// Salmon, Moraes, Dror and Shaw, *Parallel random numbers: as easy as 1, 2, 3* (2011).
@@ -19,7 +19,7 @@ pub(crate) fn random_words(counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     [a, b, c, d]
 }
 
-/// The high and the low word of a product.
+/// Returns the high and low words of a product.
 #[expect(clippy::cast_possible_truncation, reason = "halves of a product")]
 fn wide_product(x: u32, y: u32) -> [u32; 2] {
     let product = u64::from(x) * u64::from(y);

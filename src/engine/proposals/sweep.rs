@@ -5,16 +5,18 @@ use std::ops::Range;
 use super::alias::Entry;
 use crate::parallel::map_ordered;
 
-/// Entries to fill, which begin with shares of their own, on average as many as each holds.
+/// The entries to fill. Each begins with its own shares, on average as many as an entry holds.
 ///
-/// From left to right a heavy entry, which has too many, fills light ones until it fits, and the next heavy one fills
-/// what it lacks then. Let D(i) be what the light entries before i lack, and E(h) what the heavy ones up to h have too
-/// much. Then
+/// From left to right, a heavy entry, whose shares exceed the capacity, fills light ones until it fits. The next
+/// heavy entry then fills what it lacks. Let D(i) be the total that the light entries before i lack, and E(h) the
+/// total excess of the heavy entries up to h. Then
 ///
 /// - light i is filled by the first heavy h with E(h) > D(i);
-/// - heavy h keeps C + E(h) − D(i), for the capacity C and the first i with D(i) ≥ E(h), and the next heavy one fills it.
+/// - heavy h keeps C + E(h) − D(i), where C is the capacity and i is the first with D(i) ≥ E(h), and the next heavy
+///   entry fills it.
 ///
-/// With these sums at their beginnings, blocks are filled in any order, each in one pass over it and over its partners.
+/// With both sums known at the start of every block, blocks can be filled in any order, each in one pass over the
+/// block and its partners.
 ///
 /// # Source
 /// Hübschle-Schneider and Sanders, *Parallel weighted random sampling* (2022), §4.2 and §4.3.
@@ -22,13 +24,13 @@ pub(super) struct Sweep<'s> {
     /// The shares that every entry begins with.
     own: &'s [u64],
     capacity: u64,
-    /// A block has two to this power entries.
+    /// Binary logarithm of the number of entries per block.
     log_block: u32,
-    /// Before every block, and at the end.
+    /// The sums before every block, and at the end.
     sums: Vec<Sums>,
 }
 
-/// What the light entries so far lack and the heavy ones have too much.
+/// The total that the light entries so far lack, and the total excess of the heavy ones.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     lack: u64,
@@ -73,7 +75,7 @@ impl<'s> Sweep<'s> {
         for at in range.clone() {
             let own = self.own[at];
             let (kept, alias) = if own <= self.capacity {
-                // Without a donor the entry is full.
+                // Without a donor, the entry is full.
                 let donor = donors.beyond(lacking).unwrap_or(at);
                 lacking += self.lack(at);
                 (own, donor)
@@ -91,7 +93,7 @@ impl<'s> Sweep<'s> {
         }
     }
 
-    /// The next heavy entry.
+    /// Returns the first heavy entry at or after `from`.
     fn heavy(&self, from: usize) -> Option<usize> {
         let block = from >> self.log_block;
         let find = |range: Range<usize>| {
@@ -104,17 +106,17 @@ impl<'s> Sweep<'s> {
     }
 }
 
-/// The heavy entries from one on.
+/// A cursor over the heavy entries.
 struct Donors<'s> {
     sweep: &'s Sweep<'s>,
-    /// The entry, if any is left.
+    /// The current entry, if any is left.
     at: Option<usize>,
-    /// What the heavy entries up to this one have too much.
+    /// The total excess of the heavy entries up to this one.
     excess: u64,
 }
 
 impl<'s> Donors<'s> {
-    /// From the first block on that has one with E > D.
+    /// Starts at the first block that has an entry with E > D.
     fn new(sweep: &'s Sweep<'s>, lacking: u64) -> Self {
         let block = sweep.sums.partition_point(|sums| sums.excess <= lacking) - 1;
         let mut donors = Self { sweep, at: None, excess: sweep.sums[block].excess };
@@ -127,7 +129,7 @@ impl<'s> Donors<'s> {
         self.excess += self.at.map_or(0, |at| self.sweep.excess(at));
     }
 
-    /// The first with E > D.
+    /// Returns the first entry with E > D.
     fn beyond(&mut self, lacking: u64) -> Option<usize> {
         while let Some(at) = self.at
             && self.excess <= lacking
@@ -138,25 +140,25 @@ impl<'s> Donors<'s> {
     }
 }
 
-/// The light entries from one on.
+/// A cursor over the light entries.
 struct Receivers<'s> {
     sweep: &'s Sweep<'s>,
     at: usize,
-    /// What the light entries before this one lack.
+    /// The total that the light entries before this one lack.
     lacking: u64,
 }
 
 impl<'s> Receivers<'s> {
-    /// From the last block on that begins with D ≤ E.
+    /// Starts at the last block that begins with D ≤ E.
     fn new(sweep: &'s Sweep<'s>, excess: u64) -> Self {
         let block = sweep.sums.partition_point(|sums| sums.lack <= excess) - 1;
         Self { sweep, at: block << sweep.log_block, lacking: sweep.sums[block].lack }
     }
 
-    /// The least D ≥ E.
+    /// Returns the least D ≥ E.
     fn up_to(&mut self, excess: u64) -> u64 {
         while self.lacking < excess {
-            // Whole blocks are passed at once.
+            // Skips whole blocks at once.
             if self.at.trailing_zeros() >= self.sweep.log_block {
                 *self = Self::new(self.sweep, excess - 1);
             }

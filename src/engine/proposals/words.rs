@@ -1,14 +1,14 @@
-//! Which random words of a proposal decide what.
+//! The use of a proposal's random words.
 //!
-//! The counter is (index, proposal, block), the key the seed. Indices from 0 on are the high words of coins, four to an
-//! index; those from [`LOW`] on the low words, needed where the high word decides nothing; those from [`TRIALS`] on one
-//! trial each.
+//! The counter is (index, proposal, block), and the key is the seed. Indices from 0 on are the high words of coins,
+//! four per index. Indices from [`LOW`] on are their low words, needed if the high word decides nothing. Indices from
+//! [`TRIALS`] on are one trial each.
 
 use super::random_words;
 
 const LOW: u32 = 1 << 30;
 pub(crate) const TRIALS: u32 = 1 << 31;
-/// Trials of a pick of a sequential draw, after which its whole table is read.
+/// Number of trials per pick of a sequential draw, after which its whole table is read.
 pub(crate) const NUMBERED_TRIALS: u32 = 1024;
 
 /// The random numbers of a block of draws.
@@ -22,7 +22,7 @@ pub(crate) struct Stream {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Coin(pub(crate) f64);
 
-/// A trial: a word that picks the item, and the number that its acceptance is compared with.
+/// A trial: a word that picks the item, and the number that is compared with its probability of acceptance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
     pub(crate) word: u64,
@@ -52,7 +52,7 @@ impl Stream {
     }
 }
 
-/// The number in [0, 1) with these leading 53 digits.
+/// Returns the number in [0, 1) with these leading 53 bits.
 fn unit(high: u32, low: u32) -> f64 {
     ((u64::from(high) << 32 | u64::from(low)) >> 11) as f64 * (0.5 * f64::EPSILON)
 }

@@ -1,4 +1,4 @@
-"""Draws the pictures of sensors and of a mixture design of docs/python.md into docs/, from the root of the repository."""
+"""Draws the pictures of sensors and of a mixture design of docs/guide/python.md, from the root of the repository."""
 
 import matplotlib
 
@@ -51,7 +51,7 @@ for part, (count, modes_told) in zip(figure.subfigures(2, 1), [(8, 8), (16, 8)])
     axes[0][0].set_ylabel("digit", fontsize=8)
     axes[1][0].set_ylabel("told", fontsize=8)
     grid.axis("off")
-figure.savefig("docs/python-sensors.png", dpi=110)
+figure.savefig("docs/guide/pictures/python-sensors.png", dpi=110)
 
 # A mixture: blends of three components in tenths, and a quadratic model of what they yield.
 tenths = np.array([(a, b, 10 - a - b) for a in range(11) for b in range(11 - a)])
@@ -80,4 +80,4 @@ for axis, (title, quota) in zip(
     axis.set_title(f"{title}\nefficiency {distinct:.1%}, with repeats {repeated:.1%}", fontsize=9, pad=14)
     axis.set_aspect("equal")
     axis.axis("off")
-figure.savefig("docs/python-mixture.png", dpi=110, bbox_inches="tight")
+figure.savefig("docs/guide/pictures/python-mixture.png", dpi=110, bbox_inches="tight")

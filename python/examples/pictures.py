@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/python.md into docs/, from the root of the repository."""
+"""Draws the pictures of docs/guide/python.md, from the root of the repository."""
 
 import matplotlib
 
@@ -31,7 +31,7 @@ for axis, (name, items) in zip(axes, shown.items()):
     axis.imshow(grid, cmap="gray_r", aspect="equal")
     axis.set_title(f"{name}, ln det = {features.log_det(items):.1f}", fontsize=10)
     axis.axis("off")
-figure.savefig("docs/python-digits.png", dpi=110)
+figure.savefig("docs/guide/pictures/python-digits.png", dpi=110)
 
 figure, axis = plt.subplots(figsize=(6.4, 3), layout="constrained")
 random = [features.log_det(at_random()) for _ in range(1000)]
@@ -47,4 +47,4 @@ axis.text(best.log_det, top * 1.02, "most diverse found", ha="right", color="#d6
 axis.set_xlabel("ln det of the similarity of twenty digits")
 axis.set_ylabel("sets of 1000")
 axis.spines[["top", "right"]].set_visible(False)
-figure.savefig("docs/python-log-det.png", dpi=110)
+figure.savefig("docs/guide/pictures/python-log-det.png", dpi=110)

@@ -12,7 +12,7 @@ pub enum StreamProblem {
     },
     /// Bytes of another version of the layout.
     #[error(
-        "these bytes are {what} in version {found} of the layout; this library reads version {supported}"
+        "these bytes are {what} in version {found} of the format; this library reads version {supported}"
     )]
     Version {
         /// What was expected.
@@ -45,10 +45,10 @@ pub enum StreamProblem {
         what: &'static str,
     },
     /// Gram matrices in different coordinates.
-    #[error("the Gram matrices are in different coordinates: some batches were read with another frame")]
+    #[error("the Gram matrices have different coordinates: some batches were read with another frame")]
     OtherFrame,
     /// Batches that would draw with the same random numbers.
-    #[error("several batches have the number {number}; every batch needs a number of its own")]
+    #[error("several batches have the number {number}; every batch needs a different number")]
     RepeatedBatch {
         /// The number.
         number: u64,
@@ -76,7 +76,7 @@ pub enum StreamProblem {
         number: u64,
     },
     /// More or fewer trials than asked for.
-    #[error("{found} trials came where {expected} were asked for")]
+    #[error("{found} trials came, but {expected} were asked for")]
     TrialCount {
         /// Trials asked for.
         expected: u64,

@@ -1,28 +1,39 @@
-//! The commands of the command line.
+//! The commands of the command line, and the layout of their help.
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, ArgAction, Id, Parser, Subcommand};
 
 #[cfg(feature = "gpu")]
 use crate::{bench::BenchArguments, devices::DevicesArguments};
 use crate::{
-    counts::CountsArguments, infer::InferArguments, map::MapArguments, reproduce::ReproduceArguments,
-    sample::SampleArguments,
+    counts::CountsArguments, examples, generate::GenerateArguments, infer::InferArguments, map::MapArguments,
+    reproduce::ReproduceArguments, sample::SampleArguments,
 };
 
 /// The exit statuses, as `--help` lists them.
-const EXIT_STATUS: &str = "Exit status:
+pub(crate) const EXIT_STATUS: &str = "Exit status:
   0    the answer is on standard output
   2    bad arguments, bad input, a file that cannot be written, or a question without an answer:
        a quota that no set meets, k above the rank, no set of the size asked for
-  3    no GPU where one was asked for, or a GPU that failed
-  4    refused: over a budget of proposals, nodes, moves, time or memory
-  130  interrupted by Ctrl-C; the samples drawn so far, or the best set so far, are printed
-With 2, 3 and 4 standard output stays empty and one line on standard error states the problem.";
+  3    no GPU although one was asked for, or a GPU that failed
+  4    over a budget of proposals, nodes, moves, time or memory
+  130  interrupted by Ctrl-C
+Standard error states the problem on one line, then ways out on indented lines. Standard output is
+empty then, except after Ctrl-C or a time limit: the samples so far, or the best set so far, are
+printed.";
 
-/// Small, diverse, representative subsets under quotas.
+/// The headings of options, in the order of `-h` and `--help`.
+const HEADINGS: [&str; 6] =
+    ["Input", "Selection", "Output", "Similarity and scores", "Method", "Computation"];
+
+/// Pick small, diverse subsets of your data, with a quota per group
+///
+/// Draws from determinantal point processes, finds the most diverse set, and computes probabilities.
 #[derive(Debug, Parser)]
-#[command(name = "pdpp", version, about, disable_help_subcommand = true, arg_required_else_help = false)]
-#[command(after_long_help = EXIT_STATUS)]
+#[command(name = "pdpp", version, arg_required_else_help = true)]
+#[command(
+    after_help = "Run 'pdpp COMMAND -h' for the options of a command, and --help for details and examples."
+)]
+#[command(after_long_help = examples::followed_by(examples::ALL, EXIT_STATUS), mut_subcommands(arranged))]
 pub(crate) struct Arguments {
     /// The command to run.
     #[command(subcommand)]
@@ -32,37 +43,79 @@ pub(crate) struct Arguments {
 /// One variant per command, one folder per variant.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Draw subsets.
+    /// Draw random diverse subsets
     ///
-    /// From a Partition-DPP with --quota, a k-DPP with --k, independent k-DPPs with --quota and --independent, a
-    /// plain DPP with none of them. Ranges in --quota leave the total open, unless --k fixes it.
-    #[command(after_long_help = EXIT_STATUS)]
+    /// From a Partition-DPP with --quota, a k-DPP with --k, independent k-DPPs with --quota and --independent, and
+    /// otherwise a plain DPP. Ranges in --quota leave the total open, unless --k fixes it.
+    #[command(after_help = "Run 'pdpp sample --help' for all options and examples.")]
+    #[command(after_long_help = examples::followed_by(examples::SAMPLE, EXIT_STATUS))]
     Sample(SampleArguments),
-    /// Compute probabilities: the normaliser log Z, the inclusion probability of every item, the probabilities of sets.
+    /// Find the most diverse subset
     ///
-    /// Under a Partition-DPP with --quota, a k-DPP with --k, a plain DPP with neither.
-    #[command(after_long_help = EXIT_STATUS)]
-    Infer(InferArguments),
-    /// Find the most diverse set: the one whose determinant is largest.
-    ///
-    /// Among the sets that meet --quota, of --k items, or of any size with neither. Ranges in --quota leave the total
-    /// open, unless --k fixes it.
-    #[command(after_long_help = EXIT_STATUS)]
+    /// The set with the largest determinant among all sets that meet --quota, of --k items, or otherwise of any size.
+    /// Ranges in --quota leave the total open, unless --k fixes it.
+    #[command(after_help = "Run 'pdpp map --help' for all options and examples.")]
+    #[command(after_long_help = examples::followed_by(examples::MAP, EXIT_STATUS))]
     Map(MapArguments),
-    /// Compute the part counts of a k-DPP without a quota, and the probability that it meets a quota by chance.
+    /// Compute the probabilities of items and sets
     ///
-    /// k is --k, or the total of --quota; if both are given, they must agree. If --quota has ranges and --k is absent,
-    /// the law is a plain DPP.
-    #[command(after_long_help = EXIT_STATUS)]
+    /// Computes the normaliser log Z, the inclusion probability of every item, and the probabilities of given sets,
+    /// under a Partition-DPP with --quota, a k-DPP with --k, and otherwise a plain DPP.
+    #[command(after_help = "Run 'pdpp infer --help' for all options and examples.")]
+    #[command(after_long_help = examples::followed_by(examples::INFER, EXIT_STATUS))]
+    Infer(InferArguments),
+    /// Compute how many items of each part a k-DPP chooses
+    ///
+    /// Computes the distribution of the part counts of a k-DPP without a quota, and the probability that it meets
+    /// --quota by chance. k is --k or the total of --quota; if both are given, they must agree. If --quota has ranges
+    /// and --k is absent, the distribution is a plain DPP.
+    #[command(after_help = "Run 'pdpp counts --help' for all options and examples.")]
+    #[command(after_long_help = examples::followed_by(examples::COUNTS, EXIT_STATUS))]
     Counts(CountsArguments),
-    /// Compare the CPU with a GPU over a grid of sizes, and check the answers.
+    /// Time the CPU and a GPU over a grid of sizes, and compare their answers
     #[cfg(feature = "gpu")]
-    #[command(after_long_help = EXIT_STATUS)]
+    #[command(after_help = "Run 'pdpp bench --help' for all options and examples.")]
+    #[command(after_long_help = examples::followed_by(examples::BENCH, EXIT_STATUS))]
     Bench(BenchArguments),
-    /// Reproduce the tables and figures of Kathuria and Deshpande (2016).
-    #[command(after_long_help = EXIT_STATUS)]
+    /// Reproduce the tables and figures of Kathuria and Deshpande (2016)
+    #[command(after_help = "Run 'pdpp reproduce --help' for all options and examples.")]
+    #[command(after_long_help = examples::followed_by(examples::REPRODUCE, EXIT_STATUS))]
     Reproduce(ReproduceArguments),
-    /// List the GPUs of this machine, and which one `--engine auto` takes.
+    /// List the GPUs of this machine, and the one that --engine auto takes
     #[cfg(feature = "gpu")]
+    #[command(after_long_help = examples::followed_by(examples::DEVICES, EXIT_STATUS))]
     Devices(DevicesArguments),
+    /// Print shell completions, man pages or the reference of all commands
+    #[command(hide = true)]
+    Generate(GenerateArguments),
+}
+
+/// Orders options by heading, and moves the descriptions of possible values from `-h` to `--help`.
+///
+/// clap lists headings by their first options, and commands share structs with options of several headings.
+fn arranged(command: clap::Command) -> clap::Command {
+    let help = Arg::new("help").short('h').long("help").action(ArgAction::Help);
+    let help = help.help("Print this summary, or details and examples with --help").help_heading("Output");
+    let help = help.long_help("Print details and examples, or a summary with -h");
+    let has_headings = command.get_arguments().any(|argument| argument.get_help_heading() == Some("Output"));
+    let command = if has_headings { command.disable_help_flag(true).arg(help) } else { command };
+    let of_heading = |heading: &&str| -> Vec<Id> {
+        let all = command.get_arguments().filter(|argument| argument.get_help_heading() == Some(heading));
+        all.map(|argument| argument.get_id().clone()).collect()
+    };
+    let ids: Vec<Id> = HEADINGS.iter().flat_map(of_heading).collect();
+    ids.iter().fold(command.mut_args(describe_values), |command, id| command.mut_arg(id, |argument| argument))
+}
+
+/// Moves the descriptions of possible values to the end of the long help: `-h` has no room for them.
+fn describe_values(argument: Arg) -> Arg {
+    let values = argument.get_possible_values();
+    let described = values.iter().filter_map(|value| Some((value.get_name(), value.get_help()?)));
+    let lines: Vec<String> = described.map(|(name, help)| format!("- {name}: {help}")).collect();
+    if lines.is_empty() {
+        return argument;
+    }
+    let text = argument.get_long_help().or(argument.get_help()).map(ToString::to_string);
+    let text = format!("{}\n\nPossible values:\n{}", text.unwrap_or_default(), lines.join("\n"));
+    argument.hide_possible_values(true).long_help(text)
 }

@@ -1,5 +1,5 @@
-//! What only the time before `main` can do: Rust's runtime then opens /dev/null in place of a standard output that is
-//! closed, and threads start, beside which the environment must not change.
+//! Work that must happen before `main`. Afterwards Rust's runtime has opened /dev/null in place of a closed standard output,
+//! and threads run, so that the environment must not change.
 //!
 //! This is the only unsafe code of the command line.
 
@@ -11,7 +11,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// A folder that does not exist: whoever looks for sockets in it finds none.
+/// A folder that does not exist, and so holds no sockets.
 const NOWHERE: &str = "/nonexistent";
 
 static OUTPUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);

@@ -11,24 +11,24 @@ use crate::{failure::Failure, output::numbers::error, parse::positive};
 /// How to compute probabilities under a quota.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct EstimatesArguments {
-    /// How to compute probabilities under a quota.
-    #[arg(long, value_enum, value_name = "METHOD", default_value_t)]
+    /// How to compute under a quota: exact or estimated
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t, help_heading = "Method")]
     pub(crate) method: MethodChoice,
-    /// Draw until log Z has this standard error; 0.01 by default.
-    #[arg(long, value_name = "SE", value_parser = positive, allow_hyphen_values = true, help_heading = "Estimates (--method estimated)")]
+    /// Standard error of log Z to reach by --method estimated [default: 0.01]
+    #[arg(long, value_name = "SE", value_parser = positive, allow_hyphen_values = true, help_heading = "Method")]
     pub(crate) standard_error: Option<f64>,
-    /// Seed of the random numbers; 0 by default.
-    #[arg(long, value_name = "S", help_heading = "Estimates (--method estimated)")]
+    /// Seed of the random numbers of --method estimated [default: 0]
+    #[arg(long, value_name = "S", help_heading = "Method")]
     pub(crate) seed: Option<u64>,
 }
 
 /// How to compute probabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodChoice {
-    /// Exactly, up to rounding; the cost multiplies over parts.
+    /// Exact up to rounding; the cost multiplies over parts.
     #[default]
     Exact,
-    /// From weighted draws, for any number of parts, with standard errors and a proven upper bound of log Z.
+    /// From weighted draws, with standard errors; for any number of parts.
     Estimated,
 }
 
@@ -40,7 +40,7 @@ impl EstimatesArguments {
     /// Refuses options of estimates by another method, and estimates without a quota.
     pub(crate) fn check(&self, has_quota: bool) -> Result<(), Failure> {
         if self.are_wanted() && !has_quota {
-            let sentence = "--method estimated is for quotas: without --quota probabilities are exact";
+            let sentence = "--method estimated needs --quota; without it, probabilities are exact";
             return Err(Failure::Arguments(sentence.into()));
         }
         let given = [("--standard-error", self.standard_error.is_some()), ("--seed", self.seed.is_some())];
@@ -55,7 +55,7 @@ impl EstimatesArguments {
     }
 }
 
-/// Where estimates come from.
+/// The draws behind estimates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draws {
     pub(crate) statistics: WeightStatistics,
@@ -66,14 +66,14 @@ pub(crate) struct Draws {
 }
 
 impl Draws {
-    /// In words: a line, and another where errors cannot be trusted.
+    /// In words: a line, and another if errors cannot be trusted.
     pub(crate) fn describe(&self) -> String {
         let Self { statistics: WeightStatistics { draws, .. }, ended, wanted } = self;
         let enough = self.statistics.log_z.standard_error <= *wanted;
         let short = match ended {
             Some(ended) => format!("; {ended}"),
             None if enough => String::new(),
-            None => format!("; more than the most are needed for a standard error of {}", error(*wanted)),
+            None => format!("; a standard error of {} needs more draws than the limit", error(*wanted)),
         };
         format!("draws     {draws}, {}{short}\n{}", spread(&self.statistics), caution(&self.statistics))
     }
@@ -90,10 +90,10 @@ pub(crate) fn spread(WeightStatistics { effective_share, pareto_k, .. }: &Weight
     format!("effective share {effective_share:.3}{tail}")
 }
 
-/// A warning where the weights vary too much; ends a line of its own.
+/// A warning if the weights vary too much, on a separate line.
 pub(crate) fn caution(WeightStatistics { pareto_k, .. }: &WeightStatistics) -> &'static str {
     if pareto_k.is_some_and(|k| k > TRUSTED_PARETO_K) {
-        "caution   so heavy a tail of weights hides the true errors: they may be larger than stated\n"
+        "caution   heavy-tailed weights; the true errors may be larger than stated\n"
     } else {
         ""
     }

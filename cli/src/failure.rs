@@ -1,7 +1,6 @@
-//! Failures of commands: one line of text, and an exit status.
+//! Failures of commands: one line of text, ways out on further lines, and an exit status.
 
 use std::{
-    borrow::Cow,
     io,
     path::{Path, PathBuf},
 };
@@ -16,9 +15,21 @@ use partition_dpp::{
 /// The exit status of an interrupted program: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;
 
+/// Ways out if the weights of draws vary too much.
+const BY_WEIGHTS: &[&str] = &[
+    "--method estimated --weighted draws with weights",
+    "--method mcmc draws approximately, by Markov chains",
+];
+
 /// A failed command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
+    /// No command; the help is printed instead of a message.
+    #[error("{help}")]
+    NoCommand { help: String },
+    /// A command line that cannot be parsed.
+    #[error("{problem}")]
+    Usage { problem: String, ways: Vec<String> },
     /// Arguments that do not fit together.
     #[error("{0}")]
     Arguments(String),
@@ -32,14 +43,14 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Library(Error),
     /// The answer would cost too much.
-    #[error("{source}; {advice}")]
-    Budget { source: Error, advice: Cow<'static, str> },
+    #[error("{source}")]
+    Budget { source: Error, ways: Vec<String> },
     /// The answer would take too much memory.
     #[error("{needed} of memory are needed, but only {limit} are {rule}: {plan}")]
     Memory { needed: String, limit: String, rule: &'static str, plan: String },
     /// Chains would take too long.
     #[error(
-        "--burn-in, --thin, --samples and --chains ask for {moves:.1e} moves of the chains, above the limit of {limit:.0e}; ask for less"
+        "--burn-in, --thin, --samples and --chains ask for {moves:.1e} moves of the chains, more than the limit of {limit:.0e}"
     )]
     Moves { moves: f64, limit: f64 },
     /// A signal cannot be caught.
@@ -47,7 +58,7 @@ pub(crate) enum Failure {
     Signal(String),
     /// The search found no set of the size asked for; the smaller set is not printed.
     #[error(
-        "{termination}: found no set of {asked} items whose determinant is not zero in f64, only one of {found}"
+        "{termination}: found no set of {asked} items with a nonzero determinant in f64, only one of {found}"
     )]
     Incomplete {
         termination: Termination,
@@ -56,14 +67,14 @@ pub(crate) enum Failure {
         asked: usize,
     },
     /// No set can be chosen, but under another law one can.
-    #[error("{source}; {advice}")]
-    Impossible { source: Error, advice: String },
-    /// The best set found is none that can be told from one of probability zero.
-    #[error("no set has been found whose determinant can be told from zero in f64")]
+    #[error("{source}")]
+    Impossible { source: Error, ways: Vec<String> },
+    /// The best set found cannot be distinguished from a set of probability zero.
+    #[error("no set found has a determinant that f64 can distinguish from zero")]
     Vanishing,
     /// The answer is predicted to take too long.
-    #[error("{predicted}, more than the budget of {budget} s: {enough}{advice}")]
-    Slow { predicted: String, budget: f64, enough: String, advice: Cow<'static, str> },
+    #[error("{predicted}, more than the budget of {budget} s")]
+    Slow { predicted: String, budget: f64, ways: Vec<String> },
     /// Ctrl-C or a time limit; nothing is printed.
     #[error("{0}: nothing is printed")]
     Abandoned(Ended),
@@ -76,13 +87,13 @@ pub(crate) enum Failure {
     /// Ctrl-C; the finished parts are written.
     #[error("interrupted: {done} of {of} parts are in the report")]
     Stopped { done: usize, of: usize },
-    /// Ctrl-C or a time limit; the samples drawn so far are the answer, of which text shows the first few.
+    /// Ctrl-C or a time limit; the samples drawn so far are the answer; text shows the first few.
     #[error("{ended}: {done} of {of} samples were drawn")]
     StoppedSampling { ended: Ended, done: u64, of: u64 },
     /// No value of --by has an answer.
     #[error("none of the {count} values of --by has an answer; the first, {value}: {first}")]
     NoneSolved { count: usize, value: String, first: String, status: u8 },
-    /// Ctrl-C or a time limit; what is known so far is the answer, of which text shows the first few.
+    /// Ctrl-C or a time limit; the answer so far is printed; text shows the first few.
     #[error("{ended}: {done} of {of} values of --by have an answer")]
     StoppedBy { ended: Ended, done: usize, of: usize },
     /// Standard output cannot be written to.
@@ -91,7 +102,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Exit status: 2 for bad input or output, 3 for a GPU, 4 for a budget, 130 for an interruption.
+    /// The exit status: 2 for bad input or output, 3 for a GPU, 4 for a budget, 130 for an interruption.
     pub(crate) fn status(&self) -> u8 {
         match self {
             Failure::Library(error) if error.kind() == ErrorKind::Budget => 4,
@@ -115,6 +126,17 @@ impl Failure {
         }
     }
 
+    /// Ways out, one per line, each with what to type.
+    pub(crate) fn ways(&self) -> &[String] {
+        match self {
+            Failure::Usage { ways, .. }
+            | Failure::Budget { ways, .. }
+            | Failure::Impossible { ways, .. }
+            | Failure::Slow { ways, .. } => ways,
+            _ => &[],
+        }
+    }
+
     /// A fault of a file.
     pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
         Failure::File { path: path.to_owned(), problem: problem.into() }
@@ -130,12 +152,11 @@ impl Failure {
         move |source| Failure::InFile { path: path.to_owned(), source }
     }
 
-    /// Adds advice to errors that refuse a budget.
-    pub(crate) fn advise(advice: impl Into<Cow<'static, str>>) -> impl Fn(Error) -> Self {
-        let advice = advice.into();
+    /// Adds ways out to errors about a budget.
+    pub(crate) fn advise(ways: &'static [&'static str]) -> impl Fn(Error) -> Self {
         move |source| match (&source, source.kind()) {
             (Error::Estimate(_), _) => source.into(),
-            (_, ErrorKind::Budget) => Failure::Budget { source, advice: advice.clone() },
+            (_, ErrorKind::Budget) => Failure::Budget { source, ways: lines(ways) },
             _ => source.into(),
         }
     }
@@ -147,15 +168,16 @@ impl From<Error> for Failure {
             Error::Ended(ended) => Failure::Abandoned(ended),
             Error::Estimate(EstimateProblem::DeadEnds { .. }) => Failure::Budget {
                 source: error,
-                advice: "other parts or a smaller quota may leave more choice".into(),
+                ways: lines(&["ask for fewer items in --quota, or use other parts"]),
             },
-            Error::Estimate(_) => Failure::Budget {
-                source: error,
-                advice: "--weighted draws with weights, --method mcmc draws approximately".into(),
-            },
+            Error::Estimate(_) => Failure::Budget { source: error, ways: lines(BY_WEIGHTS) },
             _ => Failure::Library(error),
         }
     }
+}
+
+fn lines(ways: &[&str]) -> Vec<String> {
+    ways.iter().map(|&way| way.to_owned()).collect()
 }
 
 /// The message, with the path in front unless it contains it already.
@@ -163,16 +185,5 @@ fn in_file(path: &Path, source: &Error) -> String {
     match source {
         Error::Io { .. } | Error::Npy { .. } => source.to_string(),
         _ => format!("{}: {source}", path.display()),
-    }
-}
-
-impl From<clap::Error> for Failure {
-    /// The message without the usage and the hint at `--help`, on one line.
-    fn from(error: clap::Error) -> Self {
-        let text = error.render().to_string();
-        let text = text.split("\n\nUsage:").next().unwrap_or_default();
-        let text = text.split("\n\nFor more information").next().unwrap_or_default();
-        let text = text.trim().trim_start_matches("error: ").replace("\n\n", "; ");
-        Failure::Arguments(text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }

@@ -1,4 +1,4 @@
-//! Entry points of fuzz targets besides whole commands; not a stable interface.
+//! Entry points of fuzz targets, in addition to whole commands; not a stable interface.
 
 #![allow(missing_docs, reason = "not a public interface")]
 
@@ -17,25 +17,26 @@ use crate::{
 /// Rows, columns and numbers.
 pub type Matrix = (usize, usize, Vec<f64>);
 
-fn told(failure: &Failure) -> String {
+fn message_of(failure: &Failure) -> String {
     failure.to_string()
 }
 
 pub fn csv_features(text: &[u8]) -> Result<Matrix, String> {
     let matrix = input::csv_text::features(text, name(), Limit::of(Some(ByteSize::mb(1))));
-    matrix.map_err(|failure| told(&failure))
+    matrix.map_err(|failure| message_of(&failure))
 }
 
 pub fn csv_kernel(text: &[u8]) -> Result<Matrix, String> {
-    input::csv_text::kernel(text, name(), Limit::of(Some(ByteSize::mb(1)))).map_err(|failure| told(&failure))
+    input::csv_text::kernel(text, name(), Limit::of(Some(ByteSize::mb(1))))
+        .map_err(|failure| message_of(&failure))
 }
 
 pub fn csv_labels(text: &[u8], column: Option<&str>) -> Result<Partition, String> {
-    input::csv_text::labels(text, name(), column).map_err(|failure| told(&failure))
+    input::csv_text::labels(text, name(), column).map_err(|failure| message_of(&failure))
 }
 
 pub fn csv_multi_labels(text: &[u8], columns: Option<&str>) -> Result<LabelCopies, String> {
-    input::csv_text::multi_labels(text, name(), columns).map_err(|failure| told(&failure))
+    input::csv_text::multi_labels(text, name(), columns).map_err(|failure| message_of(&failure))
 }
 
 pub fn json_sets(text: &[u8], items: usize) -> Result<Vec<Subset>, String> {
@@ -48,7 +49,7 @@ pub fn quota(text: &str, partition: &Partition, total: Option<usize>) -> Result<
     request
         .resolve(partition, total)
         .map(|quota| Asked { quota: Some(&quota), has_ranges: request.has_ranges() }.to_string())
-        .map_err(|failure| told(&failure))
+        .map_err(|failure| message_of(&failure))
 }
 
 fn name() -> &'static Path {

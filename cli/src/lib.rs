@@ -13,9 +13,11 @@ mod counts;
 #[cfg(feature = "gpu")]
 mod devices;
 mod estimates;
+mod examples;
 mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
+mod generate;
 mod infer;
 mod input;
 mod interrupt;
@@ -31,6 +33,7 @@ mod replacing;
 mod reproduce;
 mod rows;
 mod sample;
+mod usage;
 mod whole_file;
 
 use std::{
@@ -41,11 +44,11 @@ use std::{
 };
 
 use arguments::{Arguments, Command};
-use clap::Parser;
+use clap::{Parser, error::ErrorKind};
 use failure::Failure;
 
-/// Runs a command; the first argument is the name of the program. Writes the answer to `out` and errors, one line each,
-/// to `messages`, and returns the exit status, as listed by `pdpp --help`.
+/// Runs a command; the first argument is the name of the program. Writes the answer to `out` and a failure to `messages`:
+/// one line, then one indented line per way out. Returns the exit status, as listed by `pdpp --help`.
 ///
 /// Does not end the process, catch its signals or replace its panic hook. `--threads` applies to the whole process and
 /// can be given once; `--plot /dev/stdout` writes to the standard output of the process.
@@ -69,10 +72,10 @@ pub fn process() -> ExitCode {
     ExitCode::from(status(outcome, &mut io::stderr()))
 }
 
-/// Fails for want of a standard output, which only the program can notice, before Rust's runtime opens another.
+/// Fails because standard output is closed. Only the program can notice that, before Rust's runtime opens another.
 #[must_use]
 pub fn refuse_closed_output() -> ExitCode {
-    let closed = io::Error::other("it is closed; redirect it to /dev/null if no answer is wanted");
+    let closed = io::Error::other("it is closed; redirect it to /dev/null to discard the answer");
     ExitCode::from(status(Err(Failure::Output(closed)), &mut io::stderr()))
 }
 
@@ -86,9 +89,13 @@ fn obey(
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let arguments = match Arguments::try_parse_from(&arguments) {
         Ok(arguments) => arguments,
-        Err(error) if error.use_stderr() => return Err(Failure::from(error)),
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            return Err(Failure::NoCommand { help: error.render().to_string() });
+        }
+        Err(error) if error.use_stderr() => return Err(usage::explain(&error, &arguments)),
         Err(help_or_version) => return output::print(out, &help_or_version.render().to_string()),
     };
     match arguments.command {
@@ -101,5 +108,6 @@ fn obey(
         Command::Reproduce(arguments) => reproduce::run(&arguments, out),
         #[cfg(feature = "gpu")]
         Command::Devices(arguments) => devices::run(&arguments, out),
+        Command::Generate(arguments) => generate::run(&arguments, out),
     }
 }

@@ -23,12 +23,12 @@ pub(crate) enum Use {
     Rows,
     /// Row by row, or for a kernel of pairs of rows.
     Pairs,
-    /// As these, to cover items by similar ones.
+    /// Like [`Use::Pairs`], to cover items by similar ones.
     Covers,
 }
 
 impl Limit {
-    /// The memory allowed, or free memory. Call it before reading, since data that is read counts as needed.
+    /// The memory allowed, or the free memory. Call it before reading, since data that is read counts as needed.
     pub(crate) fn of(allowed: Option<ByteSize>) -> Self {
         match allowed {
             Some(size) => Self { bytes: size.as_u64(), rule: "allowed by --memory" },
@@ -45,7 +45,7 @@ impl Limit {
         Err(Failure::Memory { needed: megabytes(needed), limit: megabytes(bytes), rule, plan: purpose() })
     }
 
-    /// Takes the bytes of features that are held in memory off what is left.
+    /// Subtracts the bytes of features that are held in memory.
     pub(crate) fn take(&mut self, bytes: u64) {
         self.bytes = self.bytes.saturating_sub(bytes);
     }
@@ -58,7 +58,7 @@ impl Limit {
         copied: u64,
         made: Use,
     ) -> Result<(), Failure> {
-        // Products, eigenvectors and a working copy; wide rows are first made square, which takes two copies of them.
+        // Products, eigenvectors and a working copy. Wide rows are first made square, which takes two copies.
         let rank = rows.min(columns);
         let squares = if made == Use::Products { product(&[24, rank, rank]) } else { 0 };
         let wide = if columns > rows { product(&[16, rows, columns]) } else { 0 };
@@ -77,7 +77,7 @@ fn product(factors: &[u64]) -> u64 {
     factors.iter().fold(1, |product, &factor| product.saturating_mul(factor))
 }
 
-/// Bytes that can be allocated without swapping; unlimited where the system does not report them.
+/// Bytes that can be allocated without swapping; unlimited if the system does not report them.
 fn available() -> u64 {
     let mut system = System::new();
     system.refresh_memory();
@@ -89,9 +89,11 @@ fn available() -> u64 {
     system.cgroup_limits().map_or(free, |group| free.min(group.total_memory.saturating_sub(group.rss)))
 }
 
-/// In megabytes of 10⁶ bytes, or in gigabytes from 100 of them on.
+/// In megabytes of 10⁶ bytes; in kilobytes or bytes below, and in gigabytes from 100 GB on.
 pub(crate) fn megabytes(bytes: u64) -> String {
     match bytes as f64 / 1e6 {
+        few if few < 1e-3 && bytes > 0 => format!("{bytes} B"),
+        few if few < 0.05 && bytes > 0 => format!("{:.1} kB", few * 1e3),
         few if few < 1e5 => format!("{few:.1} MB"),
         many => format!("{:.1} GB", many / 1e3),
     }

@@ -131,7 +131,7 @@ impl Progress {
     }
 }
 
-/// What is left of a search, if its share that is done says anything.
+/// The remaining time of a search, if its finished share allows a prediction.
 fn left(step: &Reached, done: f64) -> String {
     const LEAST: f64 = 0.01;
     if !(LEAST..1.0).contains(&done) {

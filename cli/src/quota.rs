@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use partition_dpp::{CountRange, Partition, Quota};
 use serde::{Serialize, Serializer};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, parse::is_number};
 
 /// A quota as written, before the parts are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) enum QuotaRequest {
     Named(Vec<(String, Entry)>),
     /// `equal`: the same number of each part.
     Equal,
-    /// `proportional`: as many of each part as its size tells.
+    /// `proportional`: in proportion to the sizes of the parts.
     Proportional,
 }
 
@@ -40,41 +40,63 @@ impl FromStr for QuotaRequest {
         }
         let entries: Vec<&str> = text.split(',').map(str::trim).collect();
         if let Some(entry) = entries.iter().find(|entry| entry.contains("..=")) {
-            return Err(format!("entry '{entry}': ranges include their ends; write it without ="));
+            return Err(format!(
+                "entry '{entry}': ranges include both ends; write {}",
+                entry.replace("..=", "..")
+            ));
         }
         if !text.contains('=') {
             return entries
                 .into_iter()
-                .map(str::parse)
+                .map(|entry| Entry::read(entry, ""))
                 .collect::<Result<_, _>>()
                 .map(QuotaRequest::Positional);
         }
         if let Some(entry) = entries.iter().find(|entry| !entry.contains('=')) {
-            return Err(format!("entry '{entry}' names no part, but others do; name all parts or none"));
+            return Err(format!(
+                "entry '{entry}' names no part, but others do: name all parts or none, as in cat=1,dog=2"
+            ));
         }
         // A part's name may contain `=`, so the last one separates.
         let named = entries.into_iter().filter_map(|entry| entry.rsplit_once('='));
-        let named = named.map(|(name, entry)| Ok((name.trim().to_owned(), entry.trim().parse()?)));
+        let named = named.map(|(name, entry)| {
+            let name = name.trim();
+            Ok((name.to_owned(), Entry::read(entry.trim(), &format!("{name}="))?))
+        });
         named.collect::<Result<_, _>>().map(QuotaRequest::Named)
     }
 }
 
-impl FromStr for Entry {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
+impl Entry {
+    /// Reads the number or the range of one part; `prefix` is the text before it, `cat=` or nothing.
+    fn read(text: &str, prefix: &str) -> Result<Self, String> {
         let Some((low, high)) = text.split_once("..") else {
-            let count = text.parse().map_err(|_| format!("entry '{text}' is not a number of items"))?;
+            let count = text
+                .parse()
+                .map_err(|_| format!("entry '{text}' is not a number of items; {}", instead(text, prefix)))?;
             return Ok(Entry::Exactly(count));
         };
         let end = |end: &str| match end.trim() {
             "" => Ok(None),
-            end => end
-                .parse()
-                .map(Some)
-                .map_err(|_| format!("entry '{text}': '{end}' is not a number of items, as in 2..4")),
+            end => end.parse().map(Some).map_err(|_| {
+                format!("entry '{text}': '{end}' is not a number of items; write a range as {prefix}2..4")
+            }),
         };
         Ok(Entry::Range { low: end(low)?.unwrap_or_default(), high: end(high)? })
+    }
+}
+
+/// The text to write instead of an entry that is neither a number nor a range.
+fn instead(text: &str, prefix: &str) -> String {
+    if let Some((low, high)) = text.split_once(['-', '–'])
+        && is_number(low.trim())
+        && is_number(high.trim())
+    {
+        return format!("write {prefix}{}..{}", low.trim(), high.trim());
+    }
+    match text.rsplit_once(':') {
+        Some((name, count)) if is_number(count.trim()) => format!("write {}={}", name.trim(), count.trim()),
+        _ => "write a number, a range such as 1..3, or a name and a number such as cat=1".into(),
     }
 }
 
@@ -98,7 +120,7 @@ impl QuotaRequest {
         }
     }
 
-    /// The quota of these parts, with the total if there is one.
+    /// The quota of these parts, with the total if it is given.
     pub(crate) fn resolve(&self, partition: &Partition, total: Option<usize>) -> Result<Quota, Failure> {
         let quota = match self {
             QuotaRequest::Positional(entries) => Quota::new(partition, entries.iter().copied())?,
@@ -110,7 +132,9 @@ impl QuotaRequest {
         };
         match (total, quota.total()) {
             (Some(k), Some(sum)) if k != sum && !self.has_ranges() => {
-                Err(Failure::Arguments(format!("--quota asks for {sum} items in all, --k for {k}")))
+                let sentence =
+                    format!("--quota asks for {sum} items in all, --k for {k}: omit --k, or make them equal");
+                Err(Failure::Arguments(sentence))
             }
             (Some(k), _) => Ok(quota.with_total(k)?),
             (None, _) => Ok(quota),
@@ -118,16 +142,17 @@ impl QuotaRequest {
     }
 }
 
-/// The number of items that is shared out.
+/// The number of items to distribute over the parts.
 fn needed(total: Option<usize>, shared: &str) -> Result<usize, Failure> {
-    total.ok_or_else(|| Failure::Arguments(format!("--quota {shared} needs --k, the number of items in all")))
+    let sentence = || format!("--quota {shared} needs --k K, the number of items in all");
+    total.ok_or_else(|| Failure::Arguments(sentence()))
 }
 
 /// The part counts asked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) quota: Option<&'a Quota>,
-    /// Whether the quota is written with ranges, even if each allows one count only.
+    /// Whether the quota is written with ranges, even if each allows only one count.
     pub(crate) has_ranges: bool,
 }
 
@@ -197,9 +222,13 @@ mod tests {
             ("1..x", "'x'"),
             ("1...3", "'.3'"),
             ("1..2..3", "'2..3'"),
-            ("1..=3", "'1..=3'"),
+            ("1..=3", "write 1..3"),
             ("a=1,2", "'2'"),
             ("", "''"),
+            ("cat:1", "write cat=1"),
+            ("cat=1-3", "write cat=1..3"),
+            ("1-3,2", "write 1..3"),
+            ("cat=1..x", "write a range as cat=2..4"),
         ] {
             let error = text.parse::<QuotaRequest>().unwrap_err();
             assert!(error.contains(culprit), "{error}");

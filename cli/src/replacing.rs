@@ -37,7 +37,7 @@ pub(crate) fn refuse_replacing<'a>(
     Ok(())
 }
 
-/// What all names of a file have in common.
+/// The identity of a file, common to all its names.
 #[derive(Debug, PartialEq, Eq)]
 enum Identity {
     /// The device and the inode of a file that exists.

@@ -1,6 +1,6 @@
 //! Files, written completely or not at all.
 //!
-//! A new file is written beside a regular file and then replaces it, so that there is never half a file. Symbolic links
+//! A new file is written in the same folder and then replaces the regular file, so that it is never half written. Symbolic links
 //! are followed. Devices and pipes are written to.
 
 use std::{
@@ -84,7 +84,7 @@ impl Files {
     ) -> Result<T, Failure> {
         let cannot = |problem: String| cannot(path, what, &problem);
         let Target::Regular { file: target, permissions } = Target::of(path).map_err(cannot)? else {
-            return Err(cannot("this is no regular file".into()));
+            return Err(cannot("this is not a regular file".into()));
         };
         let file = new_file_beside(&target).map_err(cannot)?;
         let made = make(file.path())?;

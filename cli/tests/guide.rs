@@ -1,4 +1,4 @@
-//! Runs the commands of the guide and compares their answers with the printed ones.
+//! Runs the commands of the guide, and 60 wrong ones, and compares what they print with the pages.
 //!
 //! `TRYCMD=overwrite cargo test --release -p pdpp --test guide` writes the answers into the pages.
 
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 /// Commands run in an empty folder with a link to `docs`, so that a page's files do not end up in the repository.
 #[test]
 #[cfg(unix)]
-fn commands_print_what_the_guide_says() -> std::io::Result<()> {
+fn commands_print_what_the_pages_say() -> std::io::Result<()> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").canonicalize()?;
     let folder = TempDir::new()?;
     std::os::unix::fs::symlink(docs, folder.path().join("docs"))?;
@@ -18,7 +18,7 @@ fn commands_print_what_the_guide_says() -> std::io::Result<()> {
     cases
         .default_bin_path(env!("CARGO_BIN_EXE_pdpp"))
         .register_bin("pdpp", Path::new(env!("CARGO_BIN_EXE_pdpp")));
-    cases.case("docs/guide/*.md");
+    cases.case("docs/guide/*.md").case(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/messages.md"));
     cases.run();
     Ok(())
 }

@@ -18,12 +18,12 @@ row, column = np.divmod(np.arange(64), 8)
 middle = (2 <= row) & (row < 6) & (2 <= column) & (column < 6)
 
 
-def sensors(count, modes_told, in_middle):
-    """The pixels from which some modes are told best, and what they tell of unseen images, with the relative error."""
-    basis, quota = modes[:modes_told].T, {"middle": in_middle, "rim": count - in_middle}
+def sensors(count, modes_used, in_middle):
+    """The pixels that estimate some modes best, the estimates of unseen images, and the relative error."""
+    basis, quota = modes[:modes_used].T, {"middle": in_middle, "rim": count - in_middle}
     parts = np.where(middle, "middle", "rim")
     # As many sensors as modes: the most diverse set. More: a design.
-    question = (pdpp.PartitionDpp if count == modes_told else pdpp.Design)(basis, parts, quota)
+    question = (pdpp.PartitionDpp if count == modes_used else pdpp.Design)(basis, parts, quota)
     found = question.solve("exact")
     assert found.termination == "optimal"
     pixels = found.indices
@@ -34,22 +34,22 @@ def sensors(count, modes_told, in_middle):
 
 
 figure = plt.figure(figsize=(8.4, 4.6), layout="constrained")
-for part, (count, modes_told) in zip(figure.subfigures(2, 1), [(8, 8), (16, 8)]):
-    pixels, images, error = sensors(count, modes_told, 4)
+for part, (count, modes_used) in zip(figure.subfigures(2, 1), [(8, 8), (16, 8)]):
+    pixels, images, error = sensors(count, modes_used, 4)
     left, right = part.subfigures(1, 2, width_ratios=[1, 2.6])
     grid = left.subplots()
     grid.imshow(mean.reshape(8, 8), cmap="gray_r", alpha=0.5)
     grid.add_patch(plt.Rectangle((1.5, 1.5), 4, 4, fill=False, edgecolor="black", linestyle="--"))
     grid.scatter(column[pixels], row[pixels], c=np.where(middle[pixels], RED, BLUE), s=40, marker="s")
     grid.set_title(f"{count} sensors, 4 in the middle", fontsize=9)
-    right.suptitle(f"{modes_told} modes told, error {error:.0%} on unseen digits", fontsize=9)
+    right.suptitle(f"{modes_used} modes, error {error:.0%} on unseen digits", fontsize=9)
     axes = right.subplots(2, 7)
     for (above, below), image in zip(axes.T, [3, 8, 21, 34, 55, 89, 144]):
         for axis, shown in [(above, unseen[image]), (below, images[image])]:
             axis.imshow(shown.reshape(8, 8), cmap="gray_r", vmin=0, vmax=digits.max())
             axis.set(xticks=[], yticks=[])
     axes[0][0].set_ylabel("digit", fontsize=8)
-    axes[1][0].set_ylabel("told", fontsize=8)
+    axes[1][0].set_ylabel("estimate", fontsize=8)
     grid.axis("off")
 figure.savefig("docs/guide/pictures/python-sensors.png", dpi=110)
 

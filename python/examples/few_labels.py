@@ -74,7 +74,7 @@ def medoids(rows, k, _):
 
 
 def max_herding(rows, k, _):
-    """Generalised coverage by greedy choice (Bae et al. 2024), with a Gaussian kernel."""
+    """Generalised coverage, chosen greedily (Bae et al. 2024), with a Gaussian kernel."""
     squares = squared_distances(rows, rows)
     kernel = np.exp(-squares / np.median(squares[np.triu_indices(len(rows), 1)]) * 4.5)
     chosen, covered = [], np.zeros(len(rows))

@@ -15,7 +15,7 @@ for turn in range(9):
     started = time.perf_counter()
     chosen = pdpp.select(rows, labels=labels, quota=[5, 5, 5], n_samples=10, seed=turn, engine="cpu")
     seconds["select"].append(time.perf_counter() - started)
-    # What runs in the library, one call after the other.
+    # The library's part, one call after the other.
     started = time.perf_counter()
     features = pdpp.Features(rows).with_unit_rows()
     model = pdpp.PartitionDpp(features, pdpp.Partition(labels), [5, 5, 5])

@@ -38,7 +38,7 @@ impl<T> AsRef<[T]> for ArrayValues<T> {
             return &[];
         }
         // SAFETY: the array is contiguous and aligned and has `len` initialised elements from `data`, which `array`
-        // keeps: NumPy refuses to resize an array that is referenced, unless it is told not to check, which the
+        // keeps: NumPy refuses to resize an array that is referenced, unless it is asked not to check, which the
         // documentation forbids. T is a plain number, so that a value that another thread of Python writes meanwhile,
         // which the documentation forbids, too, is some number.
         unsafe { std::slice::from_raw_parts(self.data, self.len) }

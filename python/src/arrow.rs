@@ -15,7 +15,7 @@ use crate::errors::refused;
 
 /// The chunks of what a Python object offers as Arrow data, without a copy; `None` if it offers none.
 ///
-/// Arrays have one chunk, chunked arrays and tables any number. Tables are structures, one field a column.
+/// Arrays have one chunk, chunked arrays and tables any number. Tables are structures, one field per column.
 pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
     if let Some(pair) = offered(object, "__arrow_c_array__")? {
         let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = pair.extract()?;
@@ -40,7 +40,7 @@ pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>
     Ok(None)
 }
 
-/// What a method of the protocol returns; `None` without one, and where it fails: what has no Arrow data may still be an
+/// The result of a method of the protocol; `None` without the method, or if it fails: a value without Arrow data may still be an
 /// array.
 fn offered<'py>(object: &Bound<'py, PyAny>, method: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     // Classes have the methods, too, but nothing to offer.

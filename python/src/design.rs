@@ -87,7 +87,7 @@ impl Design {
         let (count, size) = (items.len()?, self.question.size());
         if count != size {
             return Err(refused(format!(
-                "an efficiency is that of {size} rows, as the design has, not of {count}"
+                "an efficiency needs {size} rows, as many as the design has, not {count}"
             )));
         }
         let certificate = if let Some(known) = self.certificate.get() {

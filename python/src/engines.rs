@@ -13,10 +13,10 @@ use crate::{
     numbers,
 };
 
-/// What computes.
+/// The engine that computes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum EngineChoice {
-    /// A GPU where that is predicted to be faster, otherwise the CPU.
+    /// A GPU if it is predicted to be faster, otherwise the CPU.
     #[default]
     Auto,
     /// The CPU.

@@ -10,7 +10,7 @@ pyo3::create_exception!(
     partition_dpp,
     IllConditioned,
     PyValueError,
-    "Rounding would spoil the answer: the rows are nearly dependent, or of very different lengths."
+    "Rounding makes the answer inaccurate: the rows are nearly dependent, or of very different lengths."
 );
 
 /// The exception of an error: `ValueError` unless it is about a file, a device, or time.

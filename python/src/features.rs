@@ -18,7 +18,7 @@ use crate::{
 #[pyclass(frozen, module = "partition_dpp")]
 pub(crate) struct Features {
     pub(crate) rows: partition_dpp::Features,
-    /// What the features lack of the kernel that they stand for, relative to its trace.
+    /// The error of the features relative to the trace of the kernel that they approximate.
     #[pyo3(get)]
     pub(crate) kernel_error: Option<f64>,
     /// Whether rows are weighted by scores or log qualities, or may be.
@@ -62,7 +62,7 @@ impl Features {
         Ok(Self { rows: made.or_raise()?, ..*self })
     }
 
-    /// With scores beside diversity.
+    /// With scores and a weight of diversity.
     #[pyo3(signature = (scores, diversity = Some(0.5)), text_signature = "($self, scores, diversity=0.5)")]
     fn with_scores(
         &self,
@@ -133,7 +133,7 @@ impl Features {
         Ok(Self { rows: made.or_raise()?, ..*self })
     }
 
-    /// The share of the squared length of all rows that some items explain, and that of every part's.
+    /// The share of the squared length of all rows, and of every part, that some items explain.
     #[pyo3(signature = (items, labels = None))]
     fn explained(
         &self,

@@ -114,7 +114,7 @@ impl KernelModel {
         whole(found.or_raise()?)
     }
 
-    /// The share of the similarity of all items that some explain, and that of every part's, without ridge and scores.
+    /// The share of the similarity of all items, and of every part, that some items explain, without ridge and scores.
     fn explained(
         &self,
         py: Python<'_>,
@@ -141,7 +141,7 @@ impl KernelModel {
 }
 
 impl KernelModel {
-    /// What items cover: those of their part, unless there are no parts.
+    /// The items that a chosen item covers: the items of its part, or all items without parts.
     fn coverage(&self, what: Option<&Bound<'_, PyAny>>) -> PyResult<Coverage> {
         let coverage = match (what.map(numbers::word).as_deref(), &self.partition) {
             (None | Some("parts"), Some(partition)) => Coverage::within(partition),

@@ -24,7 +24,7 @@ pub(crate) struct Partition {
     pub(crate) parts: partition_dpp::Partition,
     /// Whether the label of every part is text, if that is known.
     pub(crate) texts: Option<Vec<bool>>,
-    /// The order of the labels, if they have one of their own.
+    /// The explicit order of the labels, if they have one.
     pub(crate) order: Option<Vec<String>>,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn with_kinds(labels: &Bound<'_, PyAny>) -> PyResult<Kinds> {
             return of_kind(made, arrow::is_text(&whole));
         }
     }
-    // As an array a list would turn NaN, numbers and booleans beside text into text.
+    // An array would turn NaN, numbers and booleans in a list with text into text.
     let array = if labels.is_instance_of::<PyList>() || labels.is_instance_of::<PyTuple>() {
         listed(labels)?
     } else {
@@ -180,7 +180,7 @@ fn of_text(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partition
     parts(py, points.as_ref().chunks_exact(width).map(|row| Text(&row[..of_row(row)])))
 }
 
-/// The parts of labels, unless a signal ends the work: what it has then is dropped.
+/// The parts of labels, unless a signal ends the work; then unfinished results are dropped.
 fn parts<L: Ord + fmt::Display>(
     py: Python<'_>,
     labels: impl Iterator<Item = L> + Send,

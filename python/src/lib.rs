@@ -1,4 +1,4 @@
-//! The native module of the Python package `partition_dpp`: classes that mirror the library. What they take and return is
+//! The native module of the Python package `partition_dpp`: classes that mirror the library. Their arguments and results are
 //! documented in `python/partition_dpp/_native.pyi`.
 
 mod arrays;

@@ -26,13 +26,13 @@ pub(crate) struct Model {
     picks: usize,
 }
 
-/// Scores, and what diversity counts beside them.
+/// Scores, and the weight of diversity against them.
 pub(crate) struct Scored {
     pub(crate) scores: Vec<f64>,
     pub(crate) diversity: f64,
 }
 
-/// What all laws take.
+/// The arguments of all laws.
 pub(crate) struct Given<'py> {
     pub(crate) rows: Bound<'py, PyAny>,
     pub(crate) ridge: Option<f64>,
@@ -142,39 +142,40 @@ pub(crate) fn parts_of(
     Ok(Some(items.into_iter().map(|item| partition.names()[partition.part_of(item)].clone()).collect()))
 }
 
-/// Names the ways out where more items are wanted than the rank allows, but for one in use, and what they are predicted to
-/// take.
+/// Adds the ways out if more items are wanted than the rank allows, one per line, with their predicted times. Leaves out a way
+/// that is in use.
 fn advise(error: &partition_dpp::Error, rows: &Bound<'_, PyAny>, features: &Features) -> PyErr {
     let &partition_dpp::Error::SizeAboveRank { k, .. } = error else { return exception(error) };
     let (items, dims) = (features.items(), features.dims());
     let given = rows.cast::<features::Features>().ok().map(Bound::get);
     let is_rbf = given.is_some_and(|given| given.kernel_error.is_some());
     let delta = if is_rbf { 0.01 } else { features.suggested_ridge() };
-    let ridge = format!("ridge={delta} ({})", seconds(of_draws(items, dims, k)));
+    let ridge = format!("ridge={delta} allows larger sets ({})", seconds(of_draws(items, dims, k)));
     let ways = match given {
         // Of the whole kernel only rounding is missing.
         Some(rbf) if rbf.kernel_error.is_some_and(|error| error > 1e-12) => {
             let more = seconds(of_draws(items, items.min(2 * k), k));
-            format!("{ridge}, and {} landmarks ({more}), allow more", items.min(2 * k))
+            vec![ridge, format!("{} landmarks allow larger sets ({more})", items.min(2 * k))]
         }
-        Some(rbf) if rbf.kernel_error.is_some() => format!("{ridge} allows more"),
+        Some(rbf) if rbf.kernel_error.is_some() => vec![ridge],
         _ => {
             let landmarks = Rbf::default().landmarks(items);
             let features = 3.0 * items as f64 * dims as f64 * landmarks as f64;
             let rbf = seconds(features + of_draws(items, landmarks, k));
-            format!("{ridge}, and the similarity \"rbf\" ({rbf}), allow more")
+            vec![ridge, format!("the similarity \"rbf\" allows larger sets ({rbf})")]
         }
     };
     // A greedy pass, and about as much again for swaps.
     let cover = seconds(8.0 * (items as f64).powi(2) * dims as f64);
-    refused(format!(
-        "{error}; {ways}; the solver \"coverage\" of select needs no rank ({cover}, less with labels)"
-    ))
+    let cover =
+        format!("select(..., method=\"map\", solver=\"coverage\") needs no rank ({cover}, less with labels)");
+    let ways: String = ways.into_iter().chain([cover]).map(|way| format!("\n  {way}")).collect();
+    refused(format!("{error}{ways}"))
 }
 
-/// Operations until sets of so many items are drawn.
+/// Operations until sets of `size` items are drawn.
 fn of_draws(items: usize, dims: usize, size: usize) -> f64 {
-    /// Weighted draws that tell what exact ones will take.
+    /// Weighted draws that predict the cost of exact ones.
     const PILOT: f64 = 64.0;
     let (items, dims, size) = (items as f64, dims as f64, size as f64);
     let steps = dims * size * (1.0 + size / dims) + 5.0 * dims * dims;

@@ -75,7 +75,7 @@ pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// What to raise where a value is of another type or size; other exceptions are the value's own.
+/// The exception to raise if a value has another type or size; exceptions of the value itself pass through.
 pub(crate) fn of_mistake(value: &Bound<'_, PyAny>, error: PyErr, wrong: impl Fn() -> PyErr) -> PyErr {
     let py = value.py();
     let is_mistake = error.is_instance_of::<PyTypeError>(py)

@@ -1,4 +1,4 @@
-//! Labels that have an order of their own.
+//! Labels with an explicit order.
 
 use partition_dpp::Sets;
 use pyo3::{prelude::*, types::PyString};
@@ -30,14 +30,14 @@ pub(crate) fn quota(
         }
         if !own.iter().copied().eq(known) {
             return Err(refused(format!(
-                "the labels are in the order {own:?}, a list of quotas goes by {known:?}: write a dictionary by label"
+                "the labels have the order {own:?}, but a list of quotas uses {known:?}: write the quota as a dictionary by label"
             )));
         }
     }
     quota::resolve(partition, quota, k)
 }
 
-/// The parts of labels, if there are any, and the sets that a quota or a size allows.
+/// The parts of labels, if given, and the sets that a quota or a size allows.
 pub(crate) fn sets(
     labels: Option<&Bound<'_, PyAny>>,
     quota: Option<&Bound<'_, PyAny>>,

@@ -52,7 +52,7 @@ impl Quota {
 }
 
 /// The quota of these parts: a dictionary by label, a list in the order of the labels, `"equal"` or `"proportional"`;
-/// with a total, if there is one.
+/// with a total, if given.
 pub(crate) fn resolve(
     partition: &partition_dpp::Partition,
     quota: &Bound<'_, PyAny>,
@@ -101,9 +101,9 @@ pub(crate) fn resolve(
         partition_dpp::Quota::new(partition, entries).or_raise()?
     };
     match (total, made.total()) {
-        (Some(k), Some(sum)) if k != sum && !has_ranges => {
-            Err(refused(format!("the quota asks for {sum} items in all, k for {k}")))
-        }
+        (Some(k), Some(sum)) if k != sum && !has_ranges => Err(refused(format!(
+            "the quota asks for {sum} items in all, k for {k}: omit k, or make them equal"
+        ))),
         (Some(k), _) => made.with_total(k).or_raise(),
         (None, _) => Ok(made),
     }

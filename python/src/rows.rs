@@ -21,7 +21,7 @@ use crate::{
     interruptible::interruptible,
 };
 
-/// What values of NumPy's type are read as.
+/// The type that values of a NumPy type are read as.
 enum Kind {
     /// As they are.
     Half,
@@ -34,7 +34,7 @@ enum Kind {
 /// Contiguous f16, f32 and f64 are not copied.
 pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features> {
     let py = rows.py();
-    // As Arrow data a table of pandas has its index as a column.
+    // A pandas table as Arrow data has its index as a column.
     let is_pandas = rows.hasattr("iloc")? && rows.hasattr("to_numpy")?;
     let is_table = is_pandas && rows.hasattr("columns")?;
     if is_table && rows.getattr("columns")?.len()? == 1 {
@@ -61,8 +61,13 @@ pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features> {
     let array = if is_table { of_table(rows)? } else { as_array(rows, "features")? };
     let shape: Vec<usize> = array.getattr("shape")?.extract()?;
     let [items, dims] = shape[..] else {
-        let sentence =
-            format!("features have {} dimensions; they must be a matrix, one row per item", shape.len());
+        let sentence = {
+            let plural = if shape.len() == 1 { "" } else { "s" };
+            format!(
+                "features have {} dimension{plural}; they must be a matrix, one row per item",
+                shape.len()
+            )
+        };
         return Err(refused(sentence));
     };
     match kind(&array, "features")? {
@@ -146,7 +151,7 @@ fn kind(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Kind> {
         (dtype.getattr("kind")?.extract()?, dtype.getattr("itemsize")?.extract()?);
     match (kind, bytes) {
         ('f', 2) => Ok(Kind::Half),
-        // Integers of 16 bits are exact in f32, those of 32 in f64.
+        // Integers of 16 bits are exact in f32, integers of 32 bits in f64.
         ('f', 4) | ('b', _) | ('i' | 'u', 1 | 2) => Ok(Kind::Single),
         ('f' | 'i' | 'u', _) => Ok(Kind::Double),
         ('O', _) => Err(refused(format!(
@@ -195,7 +200,8 @@ pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize
         )));
     }
     let array = array.call_method1("reshape", (-1,))?;
-    let no_item = |item: &dyn fmt::Display| refused(format!("{what}: {item} is no item; they count from 0"));
+    let no_item =
+        |item: &dyn fmt::Display| refused(format!("{what}: {item} is not an item; items count from 0"));
     if kind == 'u' {
         let array: Bound<'_, PyArray1<u64>> = array.call_method1("astype", ("uint64",))?.cast_into()?;
         let number = |item: u64| usize::try_from(item).map_err(|_| no_item(&item));

@@ -1,4 +1,4 @@
-//! What solvers find.
+//! The results of solvers.
 
 use numpy::PyArray1;
 use partition_dpp::map;
@@ -24,7 +24,7 @@ impl Solution {
         self.0.log_det
     }
 
-    /// What the set covers, if that was asked for.
+    /// The coverage of the set, if it was asked for.
     #[getter]
     fn coverage(&self) -> Option<f64> {
         self.0.covered.map(|covered| covered.total)

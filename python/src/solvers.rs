@@ -59,7 +59,7 @@ impl SolverChoice {
         }
     }
 
-    /// What a time limit ends: greedy sets are completed.
+    /// The solvers that a time limit ends; greedy sets are always completed.
     fn limited(self, limit: Option<Duration>) -> Option<Duration> {
         limit.filter(|_| !matches!(self, Self::Greedy | Self::SymmetricGreedy))
     }
@@ -162,7 +162,7 @@ impl Model {
         whole(found)
     }
 
-    /// The items with the largest scores that the law allows, whatever their similarity.
+    /// The items with the largest scores that the law allows; similarity is ignored.
     fn top_scores(&self, py: Python<'_>, scores: &Bound<'_, PyAny>) -> PyResult<Solution> {
         let scores = rows::numbers(scores, "scores")?;
         let top = TopScores::new(scores);

@@ -78,7 +78,7 @@ def test_wrong_options_are_refused(data):
         ({"k": 3, "represent": "all"}, "of determinants"),
         ({"k": 3, "ridge": 0.1}, "of determinants"),
         ({"k": 3, "engine": "gpu"}, "on the CPU"),
-        ({}, "takes k, a quota or scores"),
+        ({}, "needs k, a quota or scores"),
     ]:
         with pytest.raises(ValueError, match=words):
             pdpp.select(rows, method="map", **{"solver": "coverage", **options})

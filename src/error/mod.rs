@@ -11,7 +11,7 @@ pub use problems::*;
 #[non_exhaustive]
 pub enum Error {
     /// A buffer or array has the wrong size.
-    #[error("{what} has {found} values where {expected} are needed")]
+    #[error("{what} has {}; {} needed", words::counted(*found, "value"), words::are(*expected))]
     Shape {
         /// The array at fault.
         what: &'static str,
@@ -45,7 +45,7 @@ pub enum Error {
         value: f64,
     },
     /// A dense kernel is not symmetric.
-    #[error("the kernel is not symmetric at ({row}, {column}): off by {gap:e}, tolerance {tolerance:e}")]
+    #[error("the kernel is not symmetric: entries ({row}, {column}) and ({column}, {row}) differ by {}, more than the tolerance {tolerance:e}", words::plain(*gap))]
     Asymmetric {
         /// Row of the worst pair.
         row: usize,
@@ -57,7 +57,7 @@ pub enum Error {
         tolerance: f64,
     },
     /// A dense kernel has a negative eigenvalue.
-    #[error("the kernel is not positive semidefinite: eigenvalue {eigenvalue:e}, tolerance {tolerance:e}")]
+    #[error("the kernel is not positive semidefinite: its smallest eigenvalue is {}, and the tolerance is {tolerance:e}", words::plain(*eigenvalue))]
     NotPositiveSemidefinite {
         /// The smallest eigenvalue.
         eigenvalue: f64,
@@ -84,7 +84,7 @@ pub enum Error {
         value: f64,
     },
     /// The number of labels is not the number of items.
-    #[error("there are {labels} labels for {items} items")]
+    #[error("there {} for {}", words::are_counted(*labels, "label"), words::counted(*items, "item"))]
     LabelCount {
         /// Items of the features.
         items: usize,
@@ -106,7 +106,7 @@ pub enum Error {
         name: String,
     },
     /// A positional quota has the wrong number of entries.
-    #[error("the quota has {entries} entries for {} parts: {}", parts.len(), words::join(parts))]
+    #[error("the quota has {} for {}: {}", words::counted_as(*entries, "entry", "entries"), words::counted(parts.len(), "part"), words::join(parts))]
     QuotaLength {
         /// Names of the parts.
         parts: Vec<String>,
@@ -122,7 +122,7 @@ pub enum Error {
         parts: Vec<String>,
     },
     /// A quota asks for more items than the part has.
-    #[error("the quota asks for {quota} items of part {part}, which has {size}")]
+    #[error("the quota asks for {} of part {part}, which has {size}", words::counted(*quota, "item"))]
     QuotaAbovePartSize {
         /// Name of the part.
         part: String,
@@ -132,7 +132,7 @@ pub enum Error {
         size: usize,
     },
     /// A quota has ranges where exact counts are needed.
-    #[error("{what} needs one exact count for every part, and the quota has ranges")]
+    #[error("{what} needs one exact count per part, and the quota has ranges")]
     CountsNotExact {
         /// The operation that needs exact counts.
         what: &'static str,
@@ -147,7 +147,7 @@ pub enum Error {
         what: &'static str,
     },
     /// Shards of one matrix differ in columns or in element type.
-    #[error("shard {shard} has {found}, the first one has {expected}")]
+    #[error("shard {shard} has {found}; the first shard has {expected}")]
     UnlikeShards {
         /// Index of the shard.
         shard: usize,
@@ -167,7 +167,7 @@ pub enum Error {
         high: usize,
     },
     /// The ranges of the parts do not allow the total.
-    #[error("the total is {total} items in all, but the ranges of the parts allow {low} to {high}")]
+    #[error("the total is {} in all, but the ranges of the parts allow {low} to {high}", words::counted(*total, "item"))]
     TotalOutsideRanges {
         /// Requested items.
         total: usize,
@@ -177,7 +177,7 @@ pub enum Error {
         high: usize,
     },
     /// A quota leaves the total open, but sets must all have one size.
-    #[error("the ranges of the parts allow {low} to {high} items in all; fix the total, which a slate needs")]
+    #[error("the ranges of the parts allow {low} to {high} items in all; a slate needs a fixed total")]
     OpenTotal {
         /// Sum of the lower ends.
         low: usize,
@@ -185,7 +185,7 @@ pub enum Error {
         high: usize,
     },
     /// A subset size exceeds the number of items.
-    #[error("k = {k} is more than the {items} items")]
+    #[error("k = {k} is more than the {}", words::counted(*items, "item"))]
     SizeAboveItems {
         /// Requested size.
         k: usize,
@@ -201,7 +201,7 @@ pub enum Error {
         rank: usize,
     },
     /// A design has fewer rows than columns, or dependent columns, so it cannot estimate every coefficient.
-    #[error("rows of rank {rank} cannot estimate {columns} coefficients: a design needs that rank")]
+    #[error("{}", words::design_rank(*rank, *columns))]
     DesignRank {
         /// The rank of all rows, or the number of rows of the design, which it cannot exceed.
         rank: usize,
@@ -241,7 +241,7 @@ pub enum Error {
         node_budget: f64,
     },
     /// Exact sampling under ranges may need too many proposals.
-    #[error("exact draws under ranges may take {} proposals each; the budget is {budget:.2e}", words::large(*expected, 2))]
+    #[error("an exact draw under ranges may take {} proposals; the budget is {budget:.2e}", words::large(*expected, 2))]
     RangeProposalBudget {
         /// Predicted proposals per sample.
         expected: f64,
@@ -265,7 +265,7 @@ pub enum Error {
         tolerance: f64,
     },
     /// An item index is outside the ground set.
-    #[error("item {item} does not exist: there are {items} items")]
+    #[error("item {item} does not exist: there {}", words::are_counted(*items, "item"))]
     ItemOutOfRange {
         /// The index.
         item: usize,
@@ -291,7 +291,7 @@ pub enum Error {
         item: usize,
     },
     /// More items of a part must be included than the quota asks for.
-    #[error("{included} items of part {part} must be included, but the quota asks for {quota}")]
+    #[error("{} of part {part} must be included, but the quota asks for {quota}", words::counted(*included, "item"))]
     QuotaBelowIncluded {
         /// Name of the part.
         part: String,
@@ -301,7 +301,7 @@ pub enum Error {
         included: usize,
     },
     /// More items must be included than the size of the subset.
-    #[error("{included} items must be included, but k = {k}")]
+    #[error("{} must be included, but k = {k}", words::counted(*included, "item"))]
     SizeBelowIncluded {
         /// Requested size.
         k: usize,

@@ -36,6 +36,36 @@ fn thousands(number: u64) -> String {
     }
 }
 
+/// "1 item", "2 items".
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// The same for a noun with another plural.
+pub(super) fn counted_as(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
+/// "1 is", "2 are".
+pub(super) fn are(count: usize) -> String {
+    counted_as(count, "is", "are")
+}
+
+/// "is 1 item", "are 2 items".
+pub(super) fn are_counted(count: usize, noun: &str) -> String {
+    format!("{} {}", if count == 1 { "is" } else { "are" }, counted(count, noun))
+}
+
+/// A number without an exponent, unless it is very large or very small.
+pub(super) fn plain(number: f64) -> String {
+    if (1e-3..1e6).contains(&number.abs()) {
+        let text = format!("{number:.6}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{number:e}")
+    }
+}
+
 /// A subject and verb: "part a has", "parts {a, b} together have".
 fn have(parts: &[String]) -> String {
     match parts {
@@ -47,8 +77,14 @@ fn have(parts: &[String]) -> String {
 /// The message for a size above the rank, or above the number of features.
 pub(super) fn above_rank(k: usize, rank: usize) -> String {
     format!(
-        "k = {k} is above the rank of the kernel, {rank} or less (never more than the number of features): the determinants of all sets of {k} items are zero in f64"
+        "k = {k} is above the rank of the kernel, {rank} or less: every set of {k} items has determinant zero in f64"
     )
+}
+
+/// A design with fewer independent rows than coefficients.
+pub(super) fn design_rank(rank: usize, columns: usize) -> String {
+    let coefficients = counted(columns, "coefficient");
+    format!("rows of rank {rank} cannot estimate {coefficients}: a design needs rows of rank {columns}")
 }
 
 /// The message for an item in two parts.
@@ -75,7 +111,8 @@ pub(crate) fn large(number: f64, decimals: usize) -> String {
 pub(super) fn infeasible(parts: &[String], rank: usize, quota: usize) -> String {
     let have = have(parts);
     format!(
-        "no set can meet the quota: {have} rank {rank} in f64, but the quota asks for {quota} items there"
+        "no set can meet the quota: {have} rank {rank} in f64, but the quota asks for {} there",
+        counted(quota, "item")
     )
 }
 
@@ -83,7 +120,8 @@ pub(super) fn infeasible(parts: &[String], rank: usize, quota: usize) -> String 
 pub(super) fn infeasible_beyond(parts: &[String], rank: usize, quota: usize) -> String {
     let have = have(parts);
     format!(
-        "no set can meet the quota: beyond the included items {have} rank {rank} in f64, but the quota asks for {quota} more items there"
+        "no set can meet the quota: beyond the included items {have} rank {rank} in f64, but the quota asks for {} there",
+        counted(quota, "more item")
     )
 }
 
@@ -97,7 +135,7 @@ pub(super) fn unknown_part(name: &str, known: &[String]) -> String {
 pub(super) fn ill_conditioned(deviation: f64, tolerance: f64) -> String {
     let off = amount(deviation);
     format!(
-        "the features are too badly conditioned: the law would be off by {off} in total variation, where {tolerance:.0e} is tolerated; rescale or drop columns or rows of very different size"
+        "the features are too badly conditioned: the distribution would be off by {off} in total variation; at most {tolerance:.0e} is tolerated. Rescale or drop columns or rows of very different size"
     )
 }
 
@@ -121,6 +159,13 @@ mod tests {
         assert!(
             text.contains("may need more than 1e300 proposals") && text.contains("on more than 1e300 nodes")
         );
+    }
+
+    #[test]
+    fn counts_and_numbers_read_well() {
+        let found = [counted(1, "item"), counted(2, "item"), are(1), are_counted(3, "item")];
+        assert_eq!(found, ["1 item", "2 items", "1 is", "are 3 items"]);
+        assert_eq!([0.5, -1.0, 1e-9, 2e9].map(plain), ["0.5", "-1", "1e-9", "2e9"]);
     }
 
     #[test]

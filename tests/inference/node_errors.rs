@@ -88,7 +88,7 @@ fn nodes_on_circles_are_as_many_as_radii_and_values() {
     assert_error!(
         CircleVandermonde::new(&[2, 3], &[1.0]),
         Error::Shape { what: "the list of radii", expected: 2, found: 1 },
-        ["the list of radii has 1 values where 2 are needed"]
+        ["the list of radii has 1 value; 2 are needed"]
     );
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let same = |value: f64| value.to_string() == bad.to_string();
@@ -103,6 +103,6 @@ fn nodes_on_circles_are_as_many_as_radii_and_values() {
     assert_error!(
         system.solve(&[c64::new(1.0, 0.0); 5]),
         Error::Shape { what: "the list of values", expected: 6, found: 5 },
-        ["the list of values has 5 values where 6 are needed"]
+        ["the list of values has 5 values; 6 are needed"]
     );
 }

@@ -43,7 +43,7 @@ fn an_infeasible_quota_names_a_part_of_zero_rows() {
     assert_error!(
         PartitionDpp::new(&features, &partition, &quota),
         Error::Infeasible { ref parts, rank: 0, quota: 1 } if parts == &["1"],
-        ["part 1 has rank 0", "1 items"]
+        ["part 1 has rank 0", "1 item there"]
     );
 }
 

@@ -250,7 +250,7 @@ fn bandwidths_and_numbers_of_landmarks_are_checked() {
     let equal = Features::from_rows(50, 1, vec![3.0; 50]).unwrap();
     let refused = Rbf::default().features(&equal, &Engine::cpu());
     let problem = KernelProblem::NoMedianDistance { pairs: 4095, median: 0.0 };
-    assert_error!(refused, Error::Kernel(ref found) if *found == problem, ["median distance", "give a bandwidth"]);
+    assert_error!(refused, Error::Kernel(ref found) if *found == problem, ["median distance", "set a bandwidth"]);
     let one = Features::from_rows(1, 1, vec![3.0]).unwrap();
     assert_error!(Rbf::default().features(&one, &Engine::cpu()), Error::Kernel(_), ["0 pairs"]);
     let single = Rbf::new(Bandwidth::Exactly(1.0)).features(&equal, &Engine::cpu()).unwrap();

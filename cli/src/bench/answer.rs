@@ -18,11 +18,11 @@ pub(crate) struct Timed {
     pub(crate) driver: Option<String>,
     #[serde(rename = "software")]
     pub(crate) is_software: bool,
-    /// Bytes and operations a second; not of software adapters, of which they would say nothing.
+    /// Bytes and operations per second; `None` for software adapters, where they mean nothing.
     pub(crate) peaks: Option<Peaks>,
 }
 
-/// What an engine reaches in passes over rows and in products.
+/// The rates of an engine in passes over rows and in products.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Peaks {
     pub(crate) read_bytes_per_second: f64,
@@ -57,7 +57,7 @@ pub(crate) enum Outcome {
     Refused { refused: String },
 }
 
-/// Times of a task with its rows where they are needed, in seconds.
+/// Times of a task, in seconds, with its rows already on the device.
 #[derive(Debug, Serialize)]
 pub(crate) struct Times {
     pub(crate) best_seconds: f64,
@@ -67,7 +67,7 @@ pub(crate) struct Times {
     pub(crate) first_seconds: f64,
     /// Of the device alone, without the host and what goes between them, in one run with rows there.
     pub(crate) device_seconds: Option<f64>,
-    /// What is predicted of them once rows are there.
+    /// The predicted time, with the rows on the device.
     pub(crate) predicted_seconds: Option<f64>,
     pub(crate) bytes_per_second: Option<f64>,
     pub(crate) operations_per_second: Option<f64>,
@@ -80,7 +80,7 @@ pub(crate) struct Times {
     pub(crate) traffic: Option<Exchanged>,
 }
 
-/// What goes between host and device: when rows are new to it, and once they are there.
+/// Traffic between host and device: with rows that are new to it, and with rows that it has.
 #[derive(Debug, Serialize)]
 pub(crate) struct Exchanged {
     pub(crate) submissions: u64,

@@ -10,43 +10,47 @@ use crate::{compute::PrecisionChoice, plot::PlotFile};
 /// The sizes to measure, and the files to write.
 #[derive(Args, Debug)]
 pub(crate) struct BenchArguments {
-    /// Numbers of items.
+    /// Numbers of items
     #[arg(long, value_name = "M,M", value_delimiter = ',', default_value = "10000,100000")]
     pub(crate) items: Vec<usize>,
-    /// Numbers of features.
+    /// Numbers of features
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "64")]
     pub(crate) dims: Vec<usize>,
-    /// Numbers of items to choose.
+    /// Numbers of items to choose
     #[arg(long, value_name = "K,K", value_delimiter = ',', default_value = "12")]
     pub(crate) k: Vec<usize>,
-    /// Numbers of parts.
+    /// Numbers of parts
     #[arg(long, value_name = "P,P", value_delimiter = ',', default_value = "2")]
     pub(crate) parts: Vec<usize>,
-    /// Type of the stored features.
+    /// Type of the stored features: f16, f32 or f64
     #[arg(long, value_enum, value_name = "TYPE", default_value_t)]
     pub(crate) values: ValueType,
-    /// Tasks to measure; all of them by default.
+    /// Tasks to measure, as in norms,gram [default: all]
     #[arg(long, value_enum, value_name = "TASK,TASK", value_delimiter = ',')]
     pub(crate) task: Vec<Task>,
-    /// Runs of every task after the first.
+    /// Number of timed runs per task, after a first one
     #[arg(long, value_name = "N", default_value = "5")]
     pub(crate) repeat: NonZeroUsize,
-    /// The GPU to measure, by its name or a part of it; the first by default.
+    /// Name of the GPU to measure, or a part of it [default: the first]
     #[arg(long, value_name = "NAME")]
     pub(crate) adapter: Option<String>,
-    /// Precision of the GPU; auto measures all that it has.
+    /// Precision of the GPU: auto, f32 or f64
+    ///
+    /// With auto, a GPU that supports f64 is measured in both precisions.
     #[arg(long, value_enum, value_name = "PRECISION", default_value_t)]
     pub(crate) precision: PrecisionChoice,
-    /// Print JSON, with the machine and its rates.
+    /// Print one JSON object on one line
+    ///
+    /// It also describes the machine and its measured rates.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write all numbers to a .csv file.
+    /// Write all numbers to a .csv file
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
-    /// Plot the times, as a .png or .svg file.
+    /// Plot the times, as .png or .svg
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PlotFile>,
-    /// Show no progress.
+    /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -64,7 +68,7 @@ pub(crate) enum ValueType {
 }
 
 impl ValueType {
-    /// Bytes of a value.
+    /// The size of a value in bytes.
     pub(super) fn bytes(self) -> usize {
         match self {
             Self::F16 => 2,

@@ -67,7 +67,7 @@ fn cells(times: &Times) -> Vec<String> {
     cells
 }
 
-/// Of the run that is timed again, with the bytes that the first one uploads beside its own.
+/// The traffic of the second run, and the bytes that the first one uploads.
 fn traffic(of: &Exchanged) -> Vec<String> {
     let Exchanged {
         submissions,

@@ -26,7 +26,7 @@ pub(super) struct Contender {
     pub(super) timed: Timed,
 }
 
-/// The CPU, and the GPU if there is one; otherwise why not. An error if what was asked for is missing.
+/// The CPU and the GPU, or the reason why there is no GPU. Fails if an adapter that was asked for is missing.
 pub(super) fn open(arguments: &BenchArguments) -> Result<(Vec<Contender>, Option<String>), Failure> {
     let is_asked_for = arguments.adapter.is_some() || arguments.precision != PrecisionChoice::Auto;
     let options = GpuOptions::default().with_time_stamps();
@@ -91,7 +91,7 @@ pub(super) fn tasks(asked: &[Task]) -> Vec<Task> {
     if asked.is_empty() { Task::value_variants().to_vec() } else { asked.to_vec() }
 }
 
-/// What the system calls its CPU.
+/// The system's name of its CPU.
 pub(super) fn cpu_name() -> String {
     let with = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
     let system = System::new_with_specifics(with);

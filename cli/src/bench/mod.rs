@@ -107,7 +107,7 @@ fn measure(
     Ok(())
 }
 
-/// Whether an error ends the run: of a device, unless it is one of this task. What a task cannot do is no reason to lose
+/// Whether an error ends the run: of a device, unless it is one of this task. A failed task is no reason to lose
 /// the times of others.
 fn ends(error: &Error) -> bool {
     match error {

@@ -24,34 +24,34 @@ pub(crate) enum Task {
     Norms,
     /// Gram matrices of all parts.
     Gram,
-    /// Updates of all gains, k of them.
+    /// The gains of all items, updated k times.
     Gains,
     /// The greedy set.
     Greedy,
-    /// Local search.
+    /// The set of a local search.
     LocalSearch,
-    /// Set-up of a sampler.
+    /// The set-up of a sampler.
     SetUp,
-    /// Draws, 10 000 of them.
+    /// 10 000 draws.
     Draws,
-    /// Set-up by interpolation, and a draw.
+    /// The set-up of interpolation, and one draw.
     Interpolation,
     /// ln Z and inclusion probabilities.
     Inference,
-    /// Slates of 1000 requests for 200 candidates each.
+    /// Slates for 1000 requests with 200 candidates each.
     Slates,
 }
 
 /// Draws of a run.
 const DRAWS: u64 = 10_000;
-/// Requests of a run, and candidates of each where there are as many items.
+/// The number of requests per run, and of candidates per request if there are as many items.
 const REQUESTS: usize = 1000;
 const CANDIDATES: usize = 200;
 
 /// Answers of a task, in groups of numbers of about the same size.
 pub(super) type Answers = Vec<Vec<f64>>;
 
-/// A task that is ready to run; what precedes it is not timed.
+/// A task that is ready to run; its preparation is not timed.
 pub(super) type Ready<'c> = Box<dyn Fn() -> Result<Answers> + 'c>;
 
 impl fmt::Display for Task {
@@ -98,7 +98,7 @@ impl Task {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// Bytes that the task reads and writes, where they determine its time.
+    /// Bytes that the task reads and writes, if they determine its time.
     pub(super) fn bytes(self, case: &BenchCase) -> Option<f64> {
         let Size { items, dims, k, .. } = case.size;
         let (m, pass) = (items as f64, (items * dims * case.values.bytes()) as f64);
@@ -109,13 +109,13 @@ impl Task {
         }
     }
 
-    /// Floating-point operations, where they determine its time.
+    /// Floating-point operations, if they determine its time.
     pub(super) fn operations(self, case: &BenchCase) -> Option<f64> {
         let Size { items, dims, .. } = case.size;
         (self == Self::Gram).then_some(2.0 * items as f64 * (dims * dims) as f64)
     }
 
-    /// The largest difference between answers of engines, relative to their size; ε is that of the precision.
+    /// The largest difference between answers of engines, relative to their size; ε is the machine precision.
     pub(super) fn tolerance(self, size: Size, epsilon: f64) -> f64 {
         if self == Self::Draws {
             // Six standard deviations of a mean of positions, uniform at least.

@@ -1,4 +1,4 @@
-//! What the answers about many problems share.
+//! The common part of the answers about many problems.
 
 use partition_dpp::{Subset, engine::EngineInfo};
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub(crate) struct Answered<'a> {
 }
 
 impl<'a> Answered<'a> {
-    /// What the CPU has answered.
+    /// The answers of the CPU.
     pub(crate) fn new(problems: &'a Problems<'_>, errors: &'a Errors<'_>, seconds: Seconds) -> Self {
         let groups = &problems.groups;
         let by = (0..groups.len()).map(|group| groups.json(group)).collect();
@@ -43,7 +43,7 @@ impl<'a> Answered<'a> {
         Self { by, errors, kernel, engine, left_to_cpu: None, seconds }
     }
 
-    /// The same by this engine, which has left so many problems to the CPU if it is a GPU.
+    /// The same by this engine; `left` is the number of problems that a GPU left to the CPU.
     pub(crate) fn by_engine(self, engine: &'a EngineInfo, left_to_cpu: Option<u64>) -> Self {
         Self { engine: engine.into(), left_to_cpu, ..self }
     }
@@ -55,7 +55,7 @@ pub(crate) fn listed(input: &Input, set: &Subset) -> String {
 }
 
 impl Problems<'_> {
-    /// What follows the table: the values without an answer, and unless quiet the question, its solution and times.
+    /// The text after the table: the values without an answer and, unless quiet, the question, its solution and times.
     pub(crate) fn after(
         &self,
         (errors, seconds): (&Errors<'_>, Seconds),

@@ -24,12 +24,12 @@ pub(crate) struct ErrorAnswer<'a> {
     error: &'a str,
 }
 
-/// Why a problem has no answer. Ways out by other options, which take no --by, are left out.
+/// Why a problem has no answer. Ways out of a budget are left out: those options exclude --by.
 fn reason(failure: &Failure) -> String {
     match failure {
         Failure::Abandoned(ended) => ended.to_string(),
-        Failure::Budget { source, .. } => source.to_string(),
         Failure::Slow { predicted, .. } => predicted.clone(),
+        Failure::Impossible { source, ways } => format!("{source}; {}", ways.join("; ")),
         other => other.to_string(),
     }
 }
@@ -39,7 +39,7 @@ fn ended(failure: &Failure) -> Option<Ended> {
 }
 
 impl<'a> Errors<'a> {
-    /// Those of problems in the order of their values.
+    /// The errors of problems, in the order of their values.
     ///
     /// # Errors
     /// If no problem has an answer.
@@ -57,7 +57,7 @@ impl<'a> Errors<'a> {
         Ok(Self { groups, reasons })
     }
 
-    /// What a watch has left undone, once the answers are printed.
+    /// Fails if a watch left problems unsolved; call it after the answers are printed.
     pub(crate) fn end(&self, watch: &Watch) -> Result<(), Failure> {
         let of = self.groups.len();
         let done = of - self.reasons.len();

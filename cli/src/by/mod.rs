@@ -1,4 +1,4 @@
-//! `--by`: one problem for every value of a column.
+//! `--by`: one problem per distinct value in a column.
 
 mod answer;
 mod errors;
@@ -27,11 +27,13 @@ use crate::{
     progress::Progress,
 };
 
-/// Many problems.
+/// One problem per value of a column.
 #[derive(Args, Debug)]
 pub(crate) struct ByArguments {
-    /// Solve one problem for every value of this column, with the same quota: of the .parquet files of features, or of the
-    /// files of --labels. A part that a value lacks counts as empty.
+    /// Solve one problem per value of this column
+    ///
+    /// The column is read from the .parquet files of --features or from the files of --labels. All problems have the
+    /// same quota. A part without items for a value counts as empty.
     #[arg(
         long,
         value_name = "COLUMN",
@@ -59,7 +61,7 @@ pub(crate) fn whole(places: &Subset, items: &[usize]) -> Result<Subset, Failure>
     Ok(Subset::new(places.iter().map(|at| items[at]).collect(), after)?)
 }
 
-/// What became of every problem.
+/// The answer to every problem, or its failure.
 pub(crate) type Each<T> = Vec<Result<T, Failure>>;
 
 /// A problem for every value: the items that have it, under the same law.
@@ -107,7 +109,7 @@ impl<'a> Problems<'a> {
         let each = 16 * largest as u64 * dims as u64 + 8 * mapped as u64 * rank as u64;
         let bytes = each.saturating_mul(rayon::current_num_threads() as u64);
         limit.check(bytes, || {
-            format!("every thread copies the rows of a value of --by, of which one has {largest}")
+            format!("every thread copies the rows of one value of --by, at most {largest} rows")
         })
     }
 
@@ -152,15 +154,13 @@ impl<'a> Problems<'a> {
         };
         solved.map_err(|failure| match failure {
             Failure::Library(error) => Failure::Library(in_whole(error)),
-            Failure::Impossible { source, advice } => {
-                Failure::Impossible { source: in_whole(source), advice }
-            }
+            Failure::Impossible { source, ways } => Failure::Impossible { source: in_whole(source), ways },
             other => other,
         })
     }
 }
 
-/// Refuses a GPU where it has nothing to do: `only` says what it does.
+/// Refuses a GPU that has nothing to do; `only` names what it does.
 pub(crate) fn check_engine(arguments: &ComputeArguments, only: &str) -> Result<(), Failure> {
     if arguments.engine != EngineChoice::Gpu {
         return Ok(());

@@ -45,7 +45,7 @@ pub(crate) struct GreedySets {
 }
 
 impl Problems<'_> {
-    /// What slates take, of which these problems are not.
+    /// The problems that slates solve, if these are not among them.
     pub(crate) fn beyond_slates(&self) -> Option<String> {
         let largest = self.groups.largest();
         let has_size = match &self.law.sets {
@@ -56,7 +56,7 @@ impl Problems<'_> {
         if !has_size {
             Some("sets of a fixed size".into())
         } else if !self.input.is_of_rows() {
-            Some("rows that are compared by their products, without a ridge, where diversity counts".into())
+            Some("rows that are compared by their products, without a ridge, with a diversity above 0".into())
         } else if self.input.comparison.stands_for.is_some() {
             Some("rows as they are, without --represent".into())
         } else if largest > MOST {

@@ -19,7 +19,7 @@ use crate::{catch_panic::is_caught, failure::Failure};
 /// Operations per second of a core, as plans count them; a proposal rejected early counts as a whole one.
 pub(crate) const SPEED: f64 = 1e10;
 
-/// Seconds that so many operations are predicted to take on all threads.
+/// The predicted seconds of this many operations on all threads.
 pub(crate) fn seconds_of(operations: f64) -> f64 {
     operations / SPEED / rayon::current_num_threads() as f64
 }
@@ -86,7 +86,7 @@ pub(crate) fn open_device(_: PrecisionChoice) -> Result<Engine, Failure> {
     Err(Failure::Library(Error::Device(DeviceProblem::NoAdapter { reason })))
 }
 
-/// The GPU to time: the one asked for, or a hardware GPU if there is one.
+/// The GPU to time: the one asked for, or a hardware GPU.
 pub(crate) fn device_to_time(arguments: &ComputeArguments) -> Result<Option<Engine>, Failure> {
     #[cfg(feature = "gpu")]
     let there = || summaries().iter().any(|adapter| !adapter.is_software);

@@ -25,11 +25,11 @@ pub(crate) struct Counted<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chance {
     pub(crate) value: f64,
-    /// That of rounding, or the standard error.
+    /// The rounding error, or the standard error.
     pub(crate) error: f64,
     /// If it is estimated.
     pub(crate) standard_error: Option<f64>,
-    /// What it is estimated from, unless no set can meet the quota.
+    /// The draws that it is estimated from, unless no set can meet the quota.
     pub(crate) draws: Option<Draws>,
 }
 

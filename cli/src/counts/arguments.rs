@@ -24,7 +24,9 @@ pub(crate) struct CountsArguments {
     pub(crate) conditions: ConditionArguments,
     #[command(flatten)]
     pub(crate) estimates: EstimatesArguments,
-    /// Give up after this many seconds, without an answer.
+    /// Stop after this many seconds
+    ///
+    /// With --method estimated the estimates from the draws so far are printed. Otherwise the command fails.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
     pub(crate) time_limit: Option<Duration>,
     #[command(flatten)]

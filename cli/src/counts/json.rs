@@ -22,7 +22,7 @@ pub(super) struct Answer<'a> {
     precision: String,
 }
 
-/// What the probability of the quota is estimated from.
+/// The draws that the probability of the quota is estimated from.
 #[derive(Serialize)]
 struct Estimate {
     draws: u64,

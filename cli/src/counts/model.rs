@@ -8,13 +8,13 @@ use crate::{
     failure::Failure,
     input::too_many_for,
     interrupt,
-    law::RIDGE_ADVICE,
+    law::RIDGE_WAYS,
 };
 
 /// The law of the counts, or the reason why it is not listed, and the probability of the quota asked for.
 type Found<'q> = (Result<PartCounts, String>, Option<(&'q Quota, Chance)>);
 
-/// What computes.
+/// How to compute.
 #[derive(Clone, Copy)]
 pub(super) struct With<'w> {
     pub(super) estimates: &'w EstimatesArguments,
@@ -32,7 +32,7 @@ pub(super) fn counts<'q>(
     if let Some((quota, Ok(chance))) = &chance
         && chance.standard_error.is_some()
     {
-        // The estimate is the answer, whatever becomes of the list.
+        // The estimate is the answer, even if the list fails.
         let listed = match chance.draws.and_then(|draws| draws.ended) {
             Some(ended) => Err(ended.to_string()),
             None => part_counts(law, partition, with.engine).map_err(|error| error.to_string()),
@@ -42,7 +42,7 @@ pub(super) fn counts<'q>(
     settle(part_counts(law, partition, with.engine), chance)
 }
 
-/// The probability of a quota under a ridge that the features lack.
+/// The probability of a quota with a ridge that is not in the features.
 pub(super) fn with_ridge<'q>(
     law: &Law,
     quota: &'q Quota,
@@ -52,7 +52,7 @@ pub(super) fn with_ridge<'q>(
     if estimates.are_wanted() {
         return Err(too_many_for("--method estimated"));
     }
-    let found = dpp.probability_by_chance(engine).map_err(Failure::advise(RIDGE_ADVICE))?;
+    let found = dpp.probability_by_chance(engine).map_err(Failure::advise(RIDGE_WAYS))?;
     Ok((Err("a ridge of many items".into()), Some((quota, Chance::exactly(found)))))
 }
 
@@ -95,19 +95,19 @@ fn settle(
     law: Result<PartCounts, Error>,
     quota: Option<(&Quota, Result<Chance, Error>)>,
 ) -> Result<Found<'_>, Failure> {
-    const ADVICE: &str =
-        "the nodes of all parts multiply: --quota with --method estimated estimates its probability";
+    const WAYS: &[&str] =
+        &["--quota QUOTA --method estimated estimates the probability of a quota, for any number of parts"];
     let quota = match (&law, quota) {
         // A separate computation is accurate even for a tiny probability, so the list is only a fallback.
         (Ok(law), Some((quota, Err(Error::NodeBudget { .. })))) => {
             let value = law.probability_within(quota);
             Some((quota, Chance::exactly(Estimate { value, error: law.error() })))
         }
-        (_, Some((quota, chance))) => Some((quota, chance.map_err(Failure::advise(ADVICE))?)),
+        (_, Some((quota, chance))) => Some((quota, chance.map_err(Failure::advise(WAYS))?)),
         (_, None) => None,
     };
     match law {
         Err(error @ Error::NodeBudget { .. }) if quota.is_some() => Ok((Err(error.to_string()), quota)),
-        law => Ok((Ok(law.map_err(Failure::advise(ADVICE))?), quota)),
+        law => Ok((Ok(law.map_err(Failure::advise(WAYS))?), quota)),
     }
 }

@@ -5,7 +5,7 @@ use clap::Args;
 /// The arguments of `pdpp devices`.
 #[derive(Args, Debug)]
 pub(crate) struct DevicesArguments {
-    /// Print a JSON list on one line.
+    /// Print a JSON list on one line
     #[arg(long)]
     pub(crate) json: bool,
 }

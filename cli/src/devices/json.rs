@@ -17,7 +17,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// An adapter, and whether `--engine auto` takes it where it is predicted to be faster.
+    /// An adapter, and whether `--engine auto` takes it if it is predicted to be faster.
     pub(crate) fn new(adapter: AdapterSummary, auto: bool) -> Self {
         Self {
             name: adapter.name,

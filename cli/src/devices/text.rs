@@ -22,7 +22,7 @@ pub(super) fn render(devices: &[Device]) -> String {
     let drivers: Vec<String> =
         devices.iter().map(|device| format!("driver    {}: {}\n", device.name, device.driver)).collect();
     let auto = match devices.iter().find(|device| device.auto) {
-        Some(device) => format!("{} where it is predicted to be faster, otherwise the CPU", device.name),
+        Some(device) => format!("{} if it is predicted to be faster, otherwise the CPU", device.name),
         None => "the CPU: there is no GPU with f64".to_owned(),
     };
     format!("{adapters}{}auto      {auto}\n", drivers.concat())

@@ -16,9 +16,9 @@ pub(crate) struct Inferred {
     pub(crate) sets: Vec<Subset>,
     /// ln Pr of each set.
     pub(crate) log_probs: Vec<Estimate<f64>>,
-    /// How well each set stands for all rows, and those of every part; `None` where rows are copies of items.
+    /// How well each set represents all rows and the rows of every part; `None` if rows are copies of items.
     pub(crate) explained: Option<Explained>,
-    /// What estimates tell besides; `None` where probabilities are exact.
+    /// The other results of estimates; `None` if probabilities are exact.
     pub(crate) estimated: Option<Estimated>,
     pub(crate) engine: EngineInfo,
     /// Why it was taken, unless it was asked for.
@@ -34,7 +34,7 @@ impl Inferred {
     }
 }
 
-/// What estimates tell besides the probabilities.
+/// The results of estimates other than probabilities.
 #[derive(Debug)]
 pub(crate) struct Estimated {
     /// Standard error of the inclusion probability of each row.

@@ -24,18 +24,24 @@ pub(crate) struct InferArguments {
     pub(crate) law: LawArguments,
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
-    /// Also compute the probabilities of these sets: a JSON list of lists of indices, as in `[[0,5],[3,17]]`.
+    /// Also compute the probabilities of the sets in this JSON file
+    ///
+    /// A list of lists of indices, as in `[[0,5],[3,17]]`.
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub(crate) sets: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) estimates: EstimatesArguments,
-    /// Also compute a proven interval of log Z, at most W to either side. It takes about 38 000 exact draws for 0.01.
-    #[arg(long, value_name = "W", value_parser = positive, allow_hyphen_values = true, help_heading = "Estimates (--method estimated)")]
+    /// Also compute a proven interval of log Z, at most W to either side
+    ///
+    /// For --method estimated. A width of 0.01 takes about 38 000 exact draws, and half the width four times as many.
+    #[arg(long, value_name = "W", value_parser = positive, allow_hyphen_values = true, help_heading = "Method")]
     pub(crate) within: Option<f64>,
-    /// The probability that the interval covers log Z; 0.95 by default.
-    #[arg(long, value_name = "P", value_parser = probability, allow_hyphen_values = true, requires = "within", help_heading = "Estimates (--method estimated)")]
+    /// Probability that the interval of --within covers log Z [default: 0.95]
+    #[arg(long, value_name = "P", value_parser = probability, allow_hyphen_values = true, requires = "within", help_heading = "Method")]
     pub(crate) confidence: Option<f64>,
-    /// Give up after this many seconds, without an answer; estimates end with the draws made so far.
+    /// Stop after this many seconds
+    ///
+    /// With --method estimated the estimates from the draws so far are printed. Otherwise the command fails.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
     pub(crate) time_limit: Option<Duration>,
     #[command(flatten)]
@@ -54,7 +60,7 @@ impl InferArguments {
         self.input.refuse_replacing(&[], self.sets.as_ref())
     }
 
-    /// The interval of log Z that is asked for.
+    /// The interval of log Z to compute, if --within is given.
     pub(crate) fn interval(&self) -> Option<IntervalOptions> {
         let options = IntervalOptions::new(self.within?).with_seed(self.estimates.seed.unwrap_or(0));
         Some(self.confidence.map_or(options, |confidence| options.with_confidence(confidence)))

@@ -80,7 +80,7 @@ impl Interval {
     }
 }
 
-/// What both have.
+/// The fields of both.
 #[derive(Serialize)]
 struct Common<'a> {
     /// Of every set: the share of the squared length of all rows that it explains.

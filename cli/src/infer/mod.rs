@@ -20,15 +20,15 @@ use crate::{
     failure::Failure,
     input::{Input, Reading, Shares, sets, too_many_for},
     interrupt,
-    law::{LawRequest, Question, RIDGE_ADVICE, Wanted},
+    law::{LawRequest, Question, RIDGE_WAYS, Wanted},
     memory::{Limit, Use},
     output,
     progress::Progress,
 };
 
-/// The way out where a budget is exceeded.
-const ADVICE: &str =
-    "the nodes of all parts multiply: --method estimated gives estimates with standard errors";
+/// The way out if a budget is exceeded.
+const WAYS: &[&str] =
+    &["--method estimated computes estimates with standard errors, for any number of parts"];
 
 /// Runs the command.
 pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -61,8 +61,8 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
         }
         _ if arguments.estimates.are_wanted() => return Err(too_many_for("--method estimated")),
         _ => {
-            let advice = if let Law::Ridge(_) = model { RIDGE_ADVICE } else { ADVICE };
-            let inference = model.inference(&engine).map_err(Failure::advise(advice))?;
+            let ways = if let Law::Ridge(_) = model { RIDGE_WAYS } else { WAYS };
+            let inference = model.inference(&engine).map_err(Failure::advise(ways))?;
             inferred(&inference, input.copies.as_ref(), sets)?
         }
     };

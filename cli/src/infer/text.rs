@@ -100,7 +100,7 @@ fn parts(marginals: &[f64], partition: &Partition) -> String {
     format!("{}\n{more}", table.trim_fmt())
 }
 
-/// One row per set, if there are any.
+/// One row per set; nothing without sets.
 fn sets(Inferred { sets, log_probs, explained, .. }: &Inferred) -> String {
     if sets.is_empty() {
         return String::new();

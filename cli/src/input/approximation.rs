@@ -1,4 +1,4 @@
-//! How well the kernel in use approximates the one asked for.
+//! The error of the kernel in use relative to the one asked for.
 
 use std::fmt;
 
@@ -45,7 +45,7 @@ impl fmt::Display for KernelAnswer {
 }
 
 impl Input {
-    /// The kernel: what it lacks if it stands for another one, and what it is made with.
+    /// The kernel: its error if it approximates another one, and its parameters.
     pub(crate) fn kernel(&self) -> KernelAnswer {
         let name = |error: f64| if error > NEGLIGIBLE { "approximate" } else { "exact" };
         let (kernel_error, comparison) = (self.kernel_error, &self.comparison);

@@ -11,18 +11,23 @@ use crate::{
     replacing::{Written, refuse_replacing},
 };
 
-/// Where the items come from: exactly one source.
+/// The source of the items: exactly one of these.
 #[derive(Args, Debug)]
 #[group(id = "source", required = true, multiple = false)]
 pub(crate) struct Source {
-    /// Feature matrix, one item per row: .npy, .csv (a first row that is not all numbers is a header), or .parquet with a
-    /// column of lists of numbers. Items are numbered consecutively across several files.
+    /// Features, one item per row, from .npy, .csv or .parquet files
+    ///
+    /// The first row of a .csv file is a header if it is not all numbers. A .parquet file holds the features in one
+    /// column of lists of numbers, or in the columns named by --embedding-columns. Several files are read as one, with
+    /// the items numbered consecutively.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Input")]
     pub(crate) features: Vec<PathBuf>,
-    /// Likelihood kernel, one row and column per item: .npy, or .csv without a header.
+    /// Similarity matrix instead of features, from a .npy or .csv file
+    ///
+    /// The likelihood kernel, with one row and one column per item. A .csv file must not have a header.
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub(crate) kernel: Option<PathBuf>,
-    /// A built-in data set, with its labels.
+    /// Built-in data set with labels: digits
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub(crate) dataset: Option<Dataset>,
 }
@@ -30,7 +35,7 @@ pub(crate) struct Source {
 /// The built-in data sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Dataset {
-    /// 1797 handwritten digits of 8×8 pixels, ten classes.
+    /// 1797 handwritten digits of 8×8 pixels, in ten classes.
     Digits,
 }
 
@@ -39,45 +44,16 @@ pub(crate) enum Dataset {
 pub(crate) struct InputArguments {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// How far from symmetric and positive semidefinite --kernel may be, as a fraction of its largest entry and
-    /// eigenvalue; by default the rounding of its values: about 1e-7 in f32, else 1e-10. Eigenvalues that cannot be
-    /// told from rounding count as zero.
-    #[arg(
-        long,
-        value_name = "T",
-        conflicts_with_all = ["features", "dataset"],
-        value_parser = positive,
-        allow_hyphen_values = true,
-        help_heading = "Input"
-    )]
-    pub(crate) kernel_tolerance: Option<f64>,
-    /// The column of a .parquet file that holds the features as lists of numbers, if there are several.
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "features",
-        allow_hyphen_values = true,
-        help_heading = "Input"
-    )]
-    pub(crate) embedding_column: Option<String>,
-    /// Columns of a .parquet file that hold one feature each: A,B,C.
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        requires = "features",
-        conflicts_with = "embedding_column",
-        allow_hyphen_values = true,
-        help_heading = "Input"
-    )]
-    pub(crate) embedding_columns: Vec<String>,
-    /// The part of each item, from one or several files: .csv with a header line, one-dimensional .npy of integers, or
-    /// .parquet. Spaces around a label do not count. Parts are ordered numerically if all labels are integers, otherwise
-    /// lexicographically.
+    /// Part of each item, from .csv, .npy or .parquet files
+    ///
+    /// A .csv file must have a header line, a .npy file must hold a one-dimensional array of integers. Spaces around a
+    /// label are ignored. Parts are in numeric order if all labels are integers, otherwise in lexicographic order.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dataset", help_heading = "Input")]
     pub(crate) labels: Vec<PathBuf>,
-    /// The column of labels, if a file has several; without --labels, of the .parquet files of features. With
-    /// --multi-label a list of columns, as in sky,sun,tree.
+    /// Column of the labels, in the files of --labels or in .parquet features
+    ///
+    /// Needed if a file of --labels has several columns, or to read labels from the .parquet files of --features. With
+    /// --multi-label, a list of columns, as in sky,sun,tree.
     #[arg(
         long,
         value_name = "NAME",
@@ -86,11 +62,15 @@ pub(crate) struct InputArguments {
         help_heading = "Input"
     )]
     pub(crate) label_column: Option<String>,
-    /// What the items are called: .csv with a header line, one-dimensional .npy of integers, or .parquet. Answers then
-    /// hold ids, and --include-ids and --exclude-ids take them.
+    /// Name of each item, from .csv, .npy or .parquet files
+    ///
+    /// A .csv file must have a header line, a .npy file must hold a one-dimensional array of integers. Answers then
+    /// contain ids, and --include-ids and --exclude-ids accept them.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dataset", help_heading = "Input")]
     pub(crate) ids: Vec<PathBuf>,
-    /// The column of ids, if a file has several; without --ids, of the .parquet files of features.
+    /// Column of the ids, in the files of --ids or in .parquet features
+    ///
+    /// Needed if a file of --ids has several columns, or to read ids from the .parquet files of --features.
     #[arg(
         long,
         value_name = "NAME",
@@ -99,19 +79,59 @@ pub(crate) struct InputArguments {
         help_heading = "Input"
     )]
     pub(crate) id_column: Option<String>,
-    #[command(flatten)]
-    pub(crate) weighing: WeighingArguments,
-    /// Items may have several labels: --labels has one 0/1 column per label, after an optional first column named item
-    /// that counts from 0. In a set an item counts for one of its labels, and quotas count labels.
+    /// Read several labels per item, from one 0/1 column per label
+    ///
+    /// The file of --labels has one 0/1 column per label. An optional first column named item holds the index of the
+    /// item, counted from 0. In a set an item counts for one of its labels, and quotas count labels.
     #[arg(long, help_heading = "Input")]
     pub(crate) multi_label: bool,
+    /// Column of .parquet features that holds lists of numbers
+    ///
+    /// Needed if a file has several such columns.
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "features",
+        allow_hyphen_values = true,
+        help_heading = "Input",
+        hide_short_help = true
+    )]
+    pub(crate) embedding_column: Option<String>,
+    /// Columns of .parquet features that hold one number each, as in A,B,C
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        requires = "features",
+        conflicts_with = "embedding_column",
+        allow_hyphen_values = true,
+        help_heading = "Input",
+        hide_short_help = true
+    )]
+    pub(crate) embedding_columns: Vec<String>,
+    /// Rounding errors to allow in --kernel [default: 1e-10]
+    ///
+    /// The matrix may differ from a symmetric and positive semidefinite one by this fraction of its largest entry and
+    /// eigenvalue. The default is about 1e-7 if the file holds f32. Eigenvalues smaller than that count as zero.
+    #[arg(
+        long,
+        value_name = "T",
+        conflicts_with_all = ["features", "dataset"],
+        value_parser = positive,
+        allow_hyphen_values = true,
+        help_heading = "Input",
+        hide_short_help = true
+    )]
+    pub(crate) kernel_tolerance: Option<f64>,
+    #[command(flatten)]
+    pub(crate) weighing: WeighingArguments,
 }
 
 /// A column of one or several files.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column<'a> {
     pub(super) files: &'a [PathBuf],
-    /// `None` for the only one of each file.
+    /// `None` for the only column of each file.
     pub(super) name: Option<&'a str>,
 }
 
@@ -123,7 +143,7 @@ impl InputArguments {
         features.iter().chain(kernel).chain(tables)
     }
 
-    /// Refuses options that would replace a file of the input, or `read`, or each other's: `written` and --cache.
+    /// Refuses options, `written` and --cache, that would replace an input file, the file `read` or each other's files.
     pub(crate) fn refuse_replacing(
         &self,
         written: &[Written<'_>],
@@ -136,23 +156,23 @@ impl InputArguments {
         refuse_replacing(&written, self.files().chain(read).map(PathBuf::as_path))
     }
 
-    /// Where labels are read from, if there are any.
+    /// The column of labels, if any are given.
     pub(super) fn label_source(&self) -> Result<Option<Column<'_>>, Failure> {
         self.column(&self.labels, self.label_column.as_deref(), ["--labels", "--label-column"])
     }
 
-    /// Where ids are read from, if there are any.
+    /// The column of ids, if any are given.
     pub(super) fn id_source(&self) -> Result<Option<Column<'_>>, Failure> {
         self.column(&self.ids, self.id_column.as_deref(), ["--ids", "--id-column"])
     }
 
-    /// Where scores are read from, if there are any.
+    /// The column of scores, if any are given.
     pub(super) fn score_source(&self) -> Result<Option<Column<'_>>, Failure> {
         let WeighingArguments { scores, score_column, .. } = &self.weighing;
         self.column(scores, score_column.as_deref(), ["--scores", "--score-column"])
     }
 
-    /// A column of files of its own, or of those of the features if these have columns.
+    /// A column of separate files, or of the .parquet files of features.
     fn column<'a>(
         &'a self,
         own: &'a [PathBuf],

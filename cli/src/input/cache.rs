@@ -1,6 +1,6 @@
 //! Features of --similarity rbf that are kept in a file, and read again if they belong to the same input.
 //!
-//! Beside FILE stands FILE.json, which says what the features were made of.
+//! FILE.json, in the same folder as FILE, records the origin of the features.
 
 use std::{
     fs,
@@ -31,7 +31,7 @@ const CHUNK: usize = 1 << 12;
 /// Rows of the cache that are compared with what is known of them: it is not read twice.
 const COMPARED: usize = 1 << 10;
 
-/// What features are made of.
+/// The origin of features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Origin {
     /// Other versions may make others.
@@ -118,7 +118,7 @@ pub(super) fn features(
     Ok(made)
 }
 
-/// What is in the file, if it is there.
+/// The contents of the file, if it exists.
 fn kept(path: &Path) -> Result<Option<(Sidecar, Features)>, Failure> {
     let refused = |problem: &str| {
         let advice = "name another file for --cache, or remove this one";
@@ -128,7 +128,7 @@ fn kept(path: &Path) -> Result<Option<(Sidecar, Features)>, Failure> {
     let sidecar = match fs::read(&described) {
         Ok(text) => {
             let Ok(sidecar) = serde_json::from_slice::<Sidecar>(&text) else {
-                return refused(&format!("{} beside it does not describe a cache", described.display()));
+                return refused(&format!("{} does not describe a cache", described.display()));
             };
             Some(sidecar)
         }
@@ -141,7 +141,7 @@ fn kept(path: &Path) -> Result<Option<(Sidecar, Features)>, Failure> {
         Err(error) => return Err(Failure::io(path, &error)),
     }
     let Some(sidecar) = sidecar else {
-        return refused("this file is no cache that --cache made");
+        return refused("this file was not made by --cache");
     };
     let Ok(features) = Features::open_npy(path) else {
         return refused("this cache cannot be read: it is broken");
@@ -163,7 +163,7 @@ fn hash_of_some(features: &Features) -> String {
     hash_of(features, features.items().div_ceil(COMPARED))
 }
 
-/// A hash of every so many rows.
+/// A hash of every `step`-th row.
 fn hash_of(features: &Features, step: usize) -> String {
     let rows: Vec<usize> = (0..features.items()).step_by(step).collect();
     let of_chunk = |rows: &[usize]| {

@@ -1,4 +1,4 @@
-//! What options of similarity take beside numbers.
+//! Values of similarity options other than numbers.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub(crate) enum Width {
     Exactly(f64),
 }
 
-/// What is added to the similarity of every item with itself.
+/// The number added to the similarity of every item with itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ridge {
     Auto,
@@ -39,12 +39,12 @@ pub(crate) fn suggested_ridge(similarity: Similarity, features: &Features) -> f6
     if similarity == Similarity::Rbf { 0.01 } else { features.suggested_ridge() }
 }
 
-/// What sets stand for.
+/// The items that sets represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Represented {
-    /// Every part by itself.
+    /// The items of the same part.
     Parts,
-    /// All items together.
+    /// All items.
     All,
 }
 

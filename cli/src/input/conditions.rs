@@ -8,17 +8,31 @@ use crate::failure::Failure;
 /// Items to include in every set, and to exclude from all.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ConditionArguments {
-    /// Items that every set must contain, by position in the input, counted from 0: 3,17.
-    #[arg(long, value_name = "I,J", value_delimiter = ',', value_parser = index, allow_hyphen_values = true, help_heading = "Law")]
+    /// Items that every set contains, by index, as in 3,17
+    ///
+    /// The index of an item is its position in the input, counted from 0.
+    #[arg(long, value_name = "I,J", value_delimiter = ',', value_parser = index, allow_hyphen_values = true, help_heading = "Selection")]
     pub(crate) include: Vec<usize>,
-    /// Items that no set may contain.
-    #[arg(long, value_name = "I,J", value_delimiter = ',', value_parser = index, allow_hyphen_values = true, help_heading = "Law")]
+    /// Items that no set contains, by index
+    #[arg(long, value_name = "I,J", value_delimiter = ',', value_parser = index, allow_hyphen_values = true, help_heading = "Selection")]
     pub(crate) exclude: Vec<usize>,
-    /// Items that every set must contain, by id.
-    #[arg(long, value_name = "A,B", value_delimiter = ',', allow_hyphen_values = true, help_heading = "Law")]
+    /// Items that every set contains, by id
+    #[arg(
+        long,
+        value_name = "A,B",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        help_heading = "Selection"
+    )]
     pub(crate) include_ids: Vec<String>,
-    /// Items that no set may contain, by id.
-    #[arg(long, value_name = "A,B", value_delimiter = ',', allow_hyphen_values = true, help_heading = "Law")]
+    /// Items that no set contains, by id
+    #[arg(
+        long,
+        value_name = "A,B",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        help_heading = "Selection"
+    )]
     pub(crate) exclude_ids: Vec<String>,
 }
 

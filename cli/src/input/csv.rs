@@ -13,7 +13,7 @@ pub(super) struct Matrix {
     pub(super) rows: usize,
     pub(super) columns: usize,
     pub(super) values: Vec<f64>,
-    /// Why the first row is a header, if it nearly is a row of numbers.
+    /// The reason why the first row is a header, if it is almost a row of numbers.
     pub(super) doubt: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub(super) enum FirstRow {
     IsData,
 }
 
-/// The records of a file, all of the same length; rows count from 0 after the header.
+/// The records of a file, all of the same length. Rows count from 0 after the header.
 pub(super) struct Records<'a, R> {
     path: &'a Path,
     reader: Reader<R>,
@@ -70,13 +70,13 @@ impl<'a, R: Read> Records<'a, R> {
         self.next_row += 1;
         let (found, needed) = (row.cells.len(), *self.columns.get_or_insert(row.cells.len()));
         if found != needed {
-            return Err(row.problem(&format!("has {found} cells where the first line has {needed}")));
+            let cells = if found == 1 { "cell" } else { "cells" };
+            return Err(row.problem(&format!("has {found} {cells}; the first line has {needed}")));
         }
         Ok(Some(row))
     }
 
-    /// Reads the header, and finds a column in it: the one with a name, or the only one, where `option` names one of
-    /// several.
+    /// Reads the header and finds a column in it: the one with a name, or the only one. `option` chooses one of several.
     pub(super) fn find_column(&mut self, wanted: Option<&str>, option: &str) -> Result<usize, Failure> {
         let path = self.path;
         let Some(header) = self.next()? else { return Err(Failure::file(path, "the file is empty")) };
@@ -100,7 +100,7 @@ impl Row<'_> {
         (0..self.len()).all(|column| self.parse(column).is_some())
     }
 
-    /// A sentence if this header may be a row of numbers: one cell alone is none, or is meant as one.
+    /// A sentence if this header may be a row of numbers: only one cell is not a number, or one looks like a number.
     fn doubt_as_header(&self) -> Option<String> {
         let mut odd = (0..self.len()).filter(|&column| self.parse(column).is_none());
         let only = odd.clone().nth(1).is_none() && self.len() > 1;

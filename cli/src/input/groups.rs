@@ -1,4 +1,4 @@
-//! `--by`: the items that share a value of a column.
+//! `--by`: items grouped by their value in a column.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Reads a column of the features' .parquet files, or of those of the labels.
+    /// Reads a column from the .parquet files of features, or from the files of labels.
     pub(crate) fn read(arguments: &InputArguments, name: &str, input: &Input) -> Result<Self, Failure> {
         let features = &arguments.source.features[..];
         let with_columns =
@@ -60,7 +60,7 @@ impl Groups {
         Self { values, are_integers, of, items, ends }
     }
 
-    /// The value of an item, by its number.
+    /// The number of an item's value.
     pub(crate) fn of(&self, item: usize) -> usize {
         self.of[item] as usize
     }

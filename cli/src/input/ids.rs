@@ -1,4 +1,4 @@
-//! What the user calls the items.
+//! The user's names of the items.
 
 use std::{collections::HashMap, path::Path};
 
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 pub(crate) struct Ids {
     /// All ids, one after the other: millions of strings would take several times as much.
     text: String,
-    /// Where each ends.
+    /// The end of each id.
     ends: Vec<usize>,
     /// Whether they are integers that JSON writes as numbers.
     are_integers: bool,
@@ -81,13 +81,13 @@ impl Ids {
         self.ends.len()
     }
 
-    /// The id of an item.
+    /// The id of one item.
     pub(crate) fn of(&self, item: usize) -> &str {
         let start = if item == 0 { 0 } else { self.ends[item - 1] };
         &self.text[start..self.ends[item]]
     }
 
-    /// The id of an item, for JSON.
+    /// The id of one item, for JSON.
     pub(crate) fn json(&self, item: usize) -> Id<'_> {
         let text = self.of(item);
         match text.parse() {

@@ -13,7 +13,7 @@ use super::{
 use crate::failure::Failure;
 
 impl Input {
-    /// Some items, ascending, as an input of their own.
+    /// A new input of some items, in ascending order.
     pub(crate) fn restricted_to(&self, items: &[usize]) -> Result<Self, Error> {
         let features = self.features.restricted_to(items)?;
         let partition = self.partition.as_ref().map(|partition| partition.restricted_to(items));
@@ -33,7 +33,7 @@ impl Input {
         })
     }
 
-    /// Whether the similarity of rows is their product, and diversity counts.
+    /// Whether the similarity of rows is their product, and the diversity is above 0.
     pub(crate) fn is_of_rows(&self) -> bool {
         let alone = self.scored.as_ref().is_some_and(Scored::decide_alone);
         self.ridge.is_none() && !self.comparison.is_of_pairs() && !alone
@@ -67,7 +67,7 @@ impl Input {
         &self.given
     }
 
-    /// The part of an item, or all its labels; `None` without parts.
+    /// The part of one item, or all its labels; `None` without parts.
     pub(crate) fn parts_of(&self, item: usize) -> Option<String> {
         let partition = self.partition.as_ref()?;
         let rows = self.copies.as_ref().map_or(item..item + 1, |copies| copies.copies_of(item));
@@ -75,7 +75,7 @@ impl Input {
         Some(names.join(", "))
     }
 
-    /// The inclusion probabilities of items, from those of rows.
+    /// The inclusion probabilities of items, from the probabilities of rows.
     pub(crate) fn marginals<'r>(&self, of_rows: &'r Estimate<Vec<f64>>) -> Cow<'r, Estimate<Vec<f64>>> {
         match &self.copies {
             Some(copies) => Cow::Owned(copies.inclusion_probabilities(of_rows)),
@@ -112,7 +112,7 @@ impl Input {
         Some(self.items_of(rows).iter().map(|&item| ids.json(item)).collect())
     }
 
-    /// Refuses to draw, or to compute probabilities, where scores alone decide.
+    /// Refuses to draw, or to compute probabilities, with diversity 0.
     pub(crate) fn refuse_scores_alone(&self) -> Result<(), Failure> {
         if self.scored.as_ref().is_some_and(Scored::decide_alone) {
             let sentence = "--diversity 0 leaves nothing to chance: pdpp map finds the top scores";
@@ -121,12 +121,12 @@ impl Input {
         Ok(())
     }
 
-    /// A number of every row, from those of the items.
+    /// One number per row, from one number per item.
     pub(crate) fn of_rows(&self, of_items: &[f64]) -> Vec<f64> {
         (0..self.features.items()).map(|row| of_items[self.item_of(row)]).collect()
     }
 
-    /// What a set is worth; `None` without scores.
+    /// The worth of a set; `None` without scores.
     pub(crate) fn worth(&self, Solution { subset, log_det, covered, .. }: &Solution) -> Option<Worth> {
         Some(self.scored.as_ref()?.worth(&self.items_of(subset), *log_det, *covered))
     }

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 /// A label, ordered by number if all labels are integers, otherwise by text.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Label {
-    /// `None` for all labels, or for none of them.
+    /// `None` for all labels, or for no label.
     number: Option<i128>,
     text: String,
 }

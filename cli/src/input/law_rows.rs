@@ -1,4 +1,4 @@
-//! The rows that a law is over: those of the similarity, mapped to stand for others, with a ridge and with scores.
+//! The rows of a law: the rows of the similarity, mapped to represent others, with a ridge and with scores.
 
 use partition_dpp::{
     Engine, Error, Features, Partition, Subset, Watch,
@@ -22,7 +22,7 @@ pub(crate) const MOST_WITH_RIDGE: usize = 1000;
 pub(crate) struct Explained {
     /// Of all rows.
     pub(crate) total: Vec<f64>,
-    /// Of the rows of every part, where there are labels and that is wanted.
+    /// The shares of every part, if they are wanted and items have labels.
     pub(crate) by_part: Option<Vec<Vec<f64>>>,
 }
 
@@ -94,7 +94,7 @@ impl Input {
         Ok(self)
     }
 
-    /// The rows of a law. Kernels of pairs and laws with a ridge apart have scores of their own.
+    /// The rows of a law. Kernels of pairs and laws with a separate ridge apply scores themselves.
     pub(crate) fn rows_of_law(&self, conditions: &Conditions, engine: &Engine) -> Result<Features, Failure> {
         let rows = self.mapped(conditions, engine)?;
         if self.ridge.is_some() || self.comparison.is_of_pairs() {
@@ -139,7 +139,7 @@ impl Input {
         self.features.items().min(self.features.dims())
     }
 
-    /// How well sets stand for all rows, and for those of every part if that is wanted; `None` once the watch has ended the
+    /// How well sets represent all rows, and the rows of every part if that is wanted; `None` once the watch has ended the
     /// work.
     pub(crate) fn explained(
         &self,

@@ -64,7 +64,7 @@ pub(crate) struct Input {
     /// The rows as they were given, one per item; the factor of a kernel.
     given: Features,
     /// One row per item, or per copy of an item, whose products are the similarity; the factor of a kernel. Laws make
-    /// [rows of their own](Input::rows_of_law) of these.
+    /// [their own rows](Input::rows_of_law) from these.
     pub(crate) features: Features,
     /// The parts of the rows.
     pub(crate) partition: Option<Partition>,
@@ -72,27 +72,27 @@ pub(crate) struct Input {
     pub(crate) copies: Option<LabelCopies>,
     /// Items that are images, and how to draw them.
     pub(crate) images: Option<ImageShape>,
-    /// What the user calls the items.
+    /// The user's names of the items.
     pub(crate) ids: Option<Ids>,
-    /// The scores of the items, if there are any.
+    /// The scores of the items, if given.
     pub(crate) scored: Option<Scored>,
-    /// What the features, or the kernel function, lack of the kernel that is meant, relative to it.
+    /// The error of the features, or of the kernel function, relative to the kernel asked for.
     pub(crate) kernel_error: Option<f64>,
     /// How the rows are compared.
     pub(crate) comparison: Comparison,
-    /// A ridge that the rows of a law do not have; nor have they the weights of scores then.
+    /// A ridge that is not part of the rows of a law; then the weights of scores are not part of them either.
     pub(crate) ridge: Option<f64>,
 }
 
 /// How the input is read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading<'a> {
-    /// Of the memory that may be used.
+    /// The limit of memory.
     pub(crate) limit: Limit,
-    /// What the rows are for.
+    /// The purpose of the rows.
     pub(crate) used_for: Use,
     pub(crate) progress: &'a Progress,
-    /// What ends long work on the rows.
+    /// A watch that ends long work on the rows.
     pub(crate) watch: &'a Watch,
 }
 

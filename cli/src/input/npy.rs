@@ -16,7 +16,7 @@ pub(super) fn read_integers(
     let array = NpyArray::open(path).map_err(&in_file)?;
     let &[labels] = array.shape() else {
         let dimensions = array.shape().len();
-        let problem = format!("the array has {dimensions} dimensions where labels need 1");
+        let problem = format!("the array has {dimensions} dimensions; labels need 1");
         return Err(Failure::file(path, problem));
     };
     if labels > most as u64 {

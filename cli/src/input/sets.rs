@@ -14,9 +14,9 @@ use serde_json::Value;
 use super::columns::thousands;
 use crate::failure::Failure;
 
-/// The most bytes of a file, …
+/// The most bytes of a file.
 const MOST_BYTES: usize = 100_000_000;
-/// … and indices in it.
+/// The most indices in a file.
 const MOST_INDICES: usize = 10_000_000;
 
 /// Reads sets of `items` items.
@@ -43,12 +43,12 @@ fn parse(text: &[u8], items: usize, [most_bytes, most_indices]: [usize; 2]) -> R
             "more than {limit} bytes, the most allowed; divide the sets among several files"
         ));
     }
-    // Every index but the first follows a comma, which bounds their number.
+    // Every index except the first follows a comma, which bounds the number of indices.
     let indices = text.split(|&byte| byte == b',').count();
     if indices > most_indices {
         let (indices, limit) = (thousands(indices), thousands(most_indices));
         return Err(format!(
-            "about {indices} indices, where at most {limit} are allowed; divide the sets among several files"
+            "about {indices} indices; at most {limit} are allowed; divide the sets among several files"
         ));
     }
     let mut reader = serde_json::Deserializer::from_slice(text);

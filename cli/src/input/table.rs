@@ -37,7 +37,7 @@ struct Source {
 struct TableFile {
     path: PathBuf,
     kind: Kind,
-    /// Where the columns of the source are among its own.
+    /// The positions of the source's columns among the columns of this file.
     order: Vec<usize>,
 }
 
@@ -73,7 +73,7 @@ impl Table {
         let mut read = Vec::new();
         if features.iter().any(|path| is_parquet(path)) {
             if let Some(other) = features.iter().find(|path| !is_parquet(path)) {
-                let problem = "the file has no columns for --output, but others of the features have";
+                let problem = "the file has no columns for --output, but other files of --features have";
                 return Err(Failure::file(other, problem));
             }
             let open = |path: &PathBuf| {
@@ -238,7 +238,7 @@ impl TableFile {
         }
     }
 
-    /// Those of some items, ascending, that are in this file, which begins at one of them; and how many rows it has.
+    /// The rows of `items`, ascending, that are in this file, whose first row is item `first`; and its number of rows.
     fn rows(&self, items: &[usize], first: usize) -> Result<(RecordBatch, usize), Failure> {
         match &self.kind {
             Kind::Parquet(columns) => {

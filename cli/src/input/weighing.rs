@@ -1,4 +1,4 @@
-//! Scores and similarity: what becomes of the rows before a law is made of them.
+//! Scores and similarity: how rows change before a law is made of them.
 
 use std::{fmt, path::PathBuf};
 
@@ -27,7 +27,7 @@ use crate::{
 /// Similarity and scores.
 #[derive(Args, Debug)]
 pub(crate) struct WeighingArguments {
-    /// The similarity of two items, by their rows.
+    /// Similarity of two rows: dot, cosine or rbf
     #[arg(
         long,
         value_enum,
@@ -36,8 +36,10 @@ pub(crate) struct WeighingArguments {
         help_heading = "Similarity and scores"
     )]
     pub(crate) similarity: Similarity,
-    /// The length scale h of --similarity rbf: a number; median, the median distance of pairs of items (the default); or a
-    /// fraction of it, as in median/3 (the default with --represent and --solver coverage).
+    /// Length scale of rbf: a number, median or median/3 [default: median]
+    ///
+    /// median is the median distance of two items, and median/3 a third of it. With --represent and --solver coverage
+    /// the default is median/3.
     #[arg(
         long,
         value_name = "H",
@@ -46,56 +48,20 @@ pub(crate) struct WeighingArguments {
         help_heading = "Similarity and scores"
     )]
     pub(crate) bandwidth: Option<Width>,
-    /// How many items --similarity rbf compares all others with: the more, the smaller the error of the kernel, which is
-    /// stated; min(m, 512) by default. Sets have at most as many items. Without it, pdpp map by greedy and local search
-    /// computes the kernel itself, from pairs of items.
-    #[arg(long, value_name = "R", value_parser = landmarks, help_heading = "Similarity and scores")]
-    pub(crate) landmarks: Option<usize>,
-    /// Let sets stand for the rest, of their part or of all items: an item counts by how much others resemble it, so that
-    /// sets are representative as well as diverse. Diversity alone favours outliers. Takes --similarity cosine or rbf best.
-    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Similarity and scores")]
-    pub(crate) represent: Option<Represented>,
-    /// The exponent of --represent: the more, the less diversity counts. 0 is diversity alone; 1 by default.
-    #[arg(
-        long,
-        value_name = "RHO",
-        requires = "represent",
-        value_parser = exponent,
-        allow_hyphen_values = true,
-        help_heading = "Similarity and scores"
-    )]
-    pub(crate) representation: Option<f64>,
-    /// Whether sets stand for excluded items, too: yes by default.
-    #[arg(
-        long,
-        value_name = "YES|NO",
-        requires = "represent",
-        value_parser = BoolishValueParser::new(),
-        help_heading = "Similarity and scores"
-    )]
-    pub(crate) represent_excluded: Option<bool>,
-    /// A number added to the similarity of every item with itself, so that sets may have any number of items; auto takes
-    /// a power of ten, at most a hundredth of the similarity of an item with itself. The more it is, the less diversity counts.
-    #[arg(
-        long,
-        value_name = "DELTA",
-        value_parser = ridge,
-        allow_hyphen_values = true,
-        help_heading = "Similarity and scores"
-    )]
-    pub(crate) ridge: Option<Ridge>,
-    /// Keeps what --similarity rbf computes in this .npy file, with FILE.json beside it, and reads it from there when the
-    /// rows and the options are the same. The file need not fit into memory.
-    #[arg(long, value_name = "FILE", help_heading = "Similarity and scores")]
-    pub(crate) cache: Option<PathBuf>,
-    /// The score of each item, from one or several files: .csv with a header line, one-dimensional .npy, or .parquet.
+    /// Score of each item, from .csv, .npy or .parquet files
+    ///
+    /// A .csv file must have a header line, a .npy file must hold a one-dimensional array.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Similarity and scores")]
     pub(crate) scores: Vec<PathBuf>,
-    /// The column of scores, if a file has several; without --scores, of the .parquet files of features.
+    /// Column of the scores, in the files of --scores or .parquet features
+    ///
+    /// Needed if a file of --scores has several columns, or to read scores from the .parquet files of --features.
     #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = "Similarity and scores")]
     pub(crate) score_column: Option<String>,
-    /// What diversity counts beside scores, from 0 (scores only) to 1 (diversity only); 0.5 if there are scores. Sets of
-    /// large (1 - D) sum(scores) + D log det are likely.
+    /// Weight of diversity against scores, from 0 to 1 [default: 0.5]
+    ///
+    /// With 0 only scores matter, with 1 only diversity. Sets with a larger (1 - D) sum(scores) + D log det
+    /// are more likely.
     #[arg(
         long,
         value_name = "D",
@@ -104,6 +70,67 @@ pub(crate) struct WeighingArguments {
         help_heading = "Similarity and scores"
     )]
     pub(crate) diversity: Option<f64>,
+    /// Number to add to the similarity of each item with itself, or auto
+    ///
+    /// A ridge allows sets of more items than features. auto takes a power of ten, at most a hundredth of the
+    /// similarity of an item with itself. Larger values favour diversity less.
+    #[arg(
+        long,
+        value_name = "DELTA",
+        value_parser = ridge,
+        allow_hyphen_values = true,
+        help_heading = "Similarity and scores"
+    )]
+    pub(crate) ridge: Option<Ridge>,
+    /// Prefer items that resemble others of their part, or of all
+    ///
+    /// Each item is weighted by its similarity to the other items of its part, or to all items. Sets are then
+    /// representative as well as diverse; diversity alone favours outliers. Use it with --similarity cosine or rbf.
+    #[arg(long, value_enum, value_name = "parts|all", help_heading = "Similarity and scores")]
+    pub(crate) represent: Option<Represented>,
+    /// Exponent of --represent [default: 1]
+    ///
+    /// With 0, sets are diverse only. Larger values favour diversity less.
+    #[arg(
+        long,
+        value_name = "RHO",
+        requires = "represent",
+        value_parser = exponent,
+        allow_hyphen_values = true,
+        help_heading = "Similarity and scores",
+        hide_short_help = true
+    )]
+    pub(crate) representation: Option<f64>,
+    /// Whether sets also represent excluded items [default: yes]
+    #[arg(
+        long,
+        value_name = "YES|NO",
+        requires = "represent",
+        value_parser = BoolishValueParser::new(),
+        hide_possible_values = true,
+        help_heading = "Similarity and scores",
+        hide_short_help = true
+    )]
+    pub(crate) represent_excluded: Option<bool>,
+    /// Number of items that rbf compares all others with [default: 512]
+    ///
+    /// The default is smaller if there are fewer items. More landmarks make the error of the kernel, which is printed,
+    /// smaller. Sets have at most R items. If the option is not given, pdpp map with --solver greedy or local-search
+    /// computes the kernel from pairs of items, without landmarks.
+    #[arg(
+        long,
+        value_name = "R",
+        value_parser = landmarks,
+        help_heading = "Similarity and scores",
+        hide_short_help = true
+    )]
+    pub(crate) landmarks: Option<usize>,
+    /// Keep the computed features of rbf in this .npy file for later runs
+    ///
+    /// A second file, FILE.json, describes the first. Later runs with the same rows and options read the features from
+    /// the file, which need not fit into memory.
+    #[arg(long, value_name = "FILE", help_heading = "Similarity and scores", hide_short_help = true)]
+    pub(crate) cache: Option<PathBuf>,
 }
 
 /// How similar two items are.
@@ -114,7 +141,7 @@ pub(crate) enum Similarity {
     Dot,
     /// The cosine of the angle between the rows.
     Cosine,
-    /// The Gaussian exp(-|x - y|^2 / (2 h^2)) of the distance of the rows, by approximate features where --landmarks says.
+    /// The Gaussian exp(-|x - y|^2 / (2 h^2)) of the rows x and y.
     Rbf,
 }
 
@@ -122,7 +149,7 @@ pub(crate) enum Similarity {
 #[derive(Debug)]
 pub(super) struct Similar {
     pub(super) features: Features,
-    /// What they lack of the kernel, relative to it.
+    /// Their error relative to the kernel.
     pub(super) kernel_error: Option<f64>,
     pub(super) comparison: Comparison,
 }
@@ -149,7 +176,7 @@ pub(crate) struct Comparison {
     pub(crate) similarity: Similarity,
     /// Numbers in a row as it was given; as many as features have without --similarity rbf.
     given: Option<usize>,
-    /// That of a Gaussian kernel.
+    /// The bandwidth of a Gaussian kernel.
     pub(super) bandwidth: Option<f64>,
     /// Whether the kernel is computed from pairs of rows, not from features.
     is_of_pairs: bool,
@@ -161,7 +188,7 @@ pub(crate) struct Comparison {
     pub(crate) stands_for: Option<StandsFor>,
 }
 
-/// What sets stand for, beside being diverse.
+/// The items that sets represent, in addition to being diverse.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StandsFor {
     pub(super) what: Represented,
@@ -170,7 +197,7 @@ pub(crate) struct StandsFor {
 }
 
 impl Comparison {
-    /// With a ridge besides.
+    /// The same with a ridge.
     pub(super) fn with_ridge(self, delta: f64, features: &Features) -> Self {
         Self { given: Some(self.dims(features)), ridge: Some(delta), ..self }
     }
@@ -246,7 +273,7 @@ impl WeighingArguments {
             ("--cache", self.cache.is_some()),
         ];
         if let Some((option, _)) = unused.into_iter().find(|(_, given)| *given && !rbf) {
-            return Err(Failure::Arguments(format!("{option} is for --similarity rbf")));
+            return Err(Failure::Arguments(format!("{option} needs --similarity rbf")));
         }
         let given = rbf.then(|| features.dims());
         let comparison =
@@ -280,7 +307,7 @@ impl WeighingArguments {
         Some(StandsFor { what: self.represent?, rho, with_excluded })
     }
 
-    /// The bandwidth: of sets that stand for others a third of the median distance, which is where they do so best.
+    /// The bandwidth; for sets that represent others a third of the median distance, which serves them best.
     fn width(&self, features: &Features, used_for: Use) -> Result<f64, Failure> {
         let stands_for_others = self.represent.is_some() || used_for == Use::Covers;
         let default = Width::MedianOver(if stands_for_others { 3.0 } else { 1.0 });
@@ -306,9 +333,9 @@ impl WeighingArguments {
             return cache::features(path, features, rbf, origin, reading);
         }
         if self.cache.is_some() {
-            output::note("--cache keeps nothing: a kernel this small is computed again each time");
+            output::note("--cache is not used: a kernel this small is computed again each time");
         }
-        // The whole kernel of few items is in f64, and factored.
+        // The whole kernel of few items is in f64 and is factored.
         let width = if is_whole { 32 } else { 4 };
         let bytes = width * items as u64 * landmarks as u64;
         reading.limit.check(bytes, || {
@@ -324,7 +351,8 @@ impl WeighingArguments {
             (Some(scores), diversity) => Ok(Some(Scored { scores, diversity: diversity.unwrap_or(0.5) })),
             (None, None) => Ok(None),
             (None, Some(_)) => {
-                let sentence = "--diversity needs --scores or --score-column, the score of each item";
+                let sentence =
+                    "--diversity needs --scores FILE or --score-column NAME, the score of each item";
                 Err(Failure::Arguments(sentence.into()))
             }
         }
@@ -332,12 +360,12 @@ impl WeighingArguments {
 }
 
 impl Scored {
-    /// Whether diversity counts for nothing.
+    /// Whether the diversity is 0.
     pub(crate) fn decide_alone(&self) -> bool {
         self.diversity == 0.0
     }
 
-    /// What a set is worth, with this ln det under the law, or by what it covers.
+    /// The worth of a set with this ln det under the law, or with this coverage.
     pub(crate) fn worth(&self, items: &[usize], log_det: f64, covered: Option<Covered>) -> Worth {
         let score_total: f64 = items.iter().map(|&item| self.scores[item]).sum();
         if self.decide_alone() {
@@ -352,7 +380,7 @@ impl Scored {
     }
 }
 
-/// What scores and diversity make of a set.
+/// The objective of a set, and its terms.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Worth {
     /// ln det of the similarity, without the weights of scores.

@@ -1,4 +1,4 @@
-//! The ways out where the rank of the kernel allows no set.
+//! The ways out if the rank of the kernel allows no set.
 
 use partition_dpp::{
     Error, Sets,
@@ -13,7 +13,7 @@ use crate::{
     output::numbers::seconds,
 };
 
-/// What a law is for.
+/// The purpose of a law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// Draws of sets.
@@ -24,36 +24,42 @@ pub(crate) enum Wanted {
     Probabilities,
 }
 
-/// A way out: what to type, and the seconds that it is predicted to take.
+/// A way out: the words to type, and the predicted seconds.
 struct Way {
     words: String,
+    /// Its effect.
+    remark: &'static str,
     seconds: Option<f64>,
 }
 
 impl Way {
     fn new(words: impl Into<String>, operations: f64) -> Self {
-        Self { words: words.into(), seconds: Some(seconds_of(operations)) }
+        Self { words: words.into(), remark: "", seconds: Some(seconds_of(operations)) }
     }
 
     /// Without a prediction.
     fn just(words: impl Into<String>) -> Self {
-        Self { words: words.into(), seconds: None }
+        Self { words: words.into(), remark: "", seconds: None }
+    }
+
+    fn that(self, remark: &'static str) -> Self {
+        Self { remark, ..self }
     }
 
     fn describe(&self) -> String {
-        let Self { words, seconds: time } = self;
+        let Self { words, remark, seconds: time } = self;
         match time {
-            None => words.clone(),
-            Some(time) if *time < 1.0 => format!("{words} (under a second)"),
-            Some(time) => format!("{words} (about {})", seconds(*time)),
+            None => format!("{words} {remark}"),
+            Some(time) if *time < 1.0 => format!("{words} {remark} (under a second)"),
+            Some(time) => format!("{words} {remark} (about {})", seconds(*time)),
         }
     }
 }
 
 impl Wanted {
-    /// Operations for sets of `size` among so many rows.
+    /// Operations for sets of `size` among `rows` rows.
     fn operations(self, rows: usize, dims: usize, size: usize) -> f64 {
-        /// Weighted draws that tell what exact ones will take.
+        /// Weighted draws that predict the cost of exact ones.
         const PILOT: f64 = 64.0;
         let (rows, dims, size) = (rows as f64, dims as f64, size as f64);
         // Sums over the rows, and their eigenvectors.
@@ -71,7 +77,7 @@ impl Wanted {
 }
 
 impl LawRequest {
-    /// Adds the ways out, in the words to type, to an error about the rank. None of them is in use already.
+    /// Adds the ways out, in the words to type, to an error about the rank. Leaves out those in use already.
     pub(super) fn beyond_rank(&self, input: &Input, wanted: Wanted, failure: Failure) -> Failure {
         let Failure::Library(source) = failure else { return failure };
         let size = match source {
@@ -80,20 +86,16 @@ impl LawRequest {
             Error::DependentItems { .. } => 0,
             _ => return Failure::Library(source),
         };
-        let ways = self.ways_beyond_rank(input, wanted, size);
-        let allow = if ways.len() == 1 { "allows" } else { "allow" };
-        let what = if size == 0 { "dependent items" } else { "more" };
-        let ways: Vec<String> = ways.iter().map(Way::describe).collect();
-        match &ways[..] {
-            [] => Failure::Library(source),
-            ways => {
-                let mut advice = format!("{} {allow} {what}", ways.join(" and "));
-                if let Error::SizeAboveRank { rank, .. } = source {
-                    self.add_ways_without(input, wanted, rank, &mut advice);
-                }
-                Failure::Impossible { source, advice }
-            }
+        let remark = if size == 0 { "allows dependent items" } else { "allows larger sets" };
+        let ways = self.ways_beyond_rank(input, wanted, size).into_iter();
+        let mut ways: Vec<Way> = ways.map(|way| way.that(remark)).collect();
+        if ways.is_empty() {
+            return Failure::Library(source);
         }
+        if let Error::SizeAboveRank { rank, .. } = source {
+            self.add_ways_without(input, wanted, rank, &mut ways);
+        }
+        Failure::Impossible { source, ways: ways.iter().map(Way::describe).collect() }
     }
 
     fn ways_beyond_rank(&self, input: &Input, wanted: Wanted, size: usize) -> Vec<Way> {
@@ -106,7 +108,7 @@ impl LawRequest {
                 format!("--ridge {}", number(suggested.max(100.0 * delta)))
             }
         };
-        // Scores alone take no ridge.
+        // Without diversity there is no ridge.
         if input.scored.as_ref().is_some_and(Scored::decide_alone) {
             return vec![Way::just(format!("--diversity 0.1 {ridge}"))];
         }
@@ -115,18 +117,18 @@ impl LawRequest {
         let takes_ridge =
             input.copies.is_none() && (rows <= MOST_WITH_RIDGE || !self.has_ranges_with_total());
         if takes_ridge {
-            // Of few items the ridge is a feature of each row.
+            // For few items the ridge adds one feature per row.
             let dims = if rows <= MOST_WITH_RIDGE { rows + dims } else { dims };
             ways.push(Way::new(ridge, wanted.operations(rows, dims, size)));
         }
         if comparison.stands_for.is_some() {
             ways.push(Way::just("a smaller --representation"));
         }
-        // A kernel that is given as a matrix has errors, too.
+        // A kernel that is given as a matrix has an error, too.
         let is_kernel = input.kernel_error.is_some();
         let landmarks = Rbf::new(Bandwidth::Median).landmarks(rows);
         match (comparison.similarity, comparison.landmarks) {
-            // Fewer were found than asked for where the others add nothing.
+            // Fewer were found than asked for if the others add nothing.
             (Similarity::Rbf, Some(found))
                 if found < rows && found >= comparison.asked_landmarks.unwrap_or(landmarks) =>
             {
@@ -134,7 +136,7 @@ impl LawRequest {
                 ways.push(Way::new(format!("--landmarks {more}"), wanted.operations(rows, more, size)));
             }
             (Similarity::Dot | Similarity::Cosine, _) if !is_kernel => {
-                // Best sets take the kernel itself.
+                // The search for a best set computes the kernel itself.
                 let features = 3.0 * rows as f64 * dims as f64 * landmarks as f64;
                 let operations = match wanted {
                     Wanted::BestSet => wanted.operations(rows, dims, size),
@@ -147,8 +149,9 @@ impl LawRequest {
         ways
     }
 
-    /// Adds the ways of commands that find sets: every part by itself, if that is within the rank, and sets that need none.
-    fn add_ways_without(&self, input: &Input, wanted: Wanted, rank: usize, advice: &mut String) {
+    /// Adds the ways out of commands that find sets: every part by itself, if that is within the rank, and coverage, which
+    /// needs no rank.
+    fn add_ways_without(&self, input: &Input, wanted: Wanted, rank: usize, ways: &mut Vec<Way>) {
         if wanted == Wanted::Probabilities || self.is_independent {
             return;
         }
@@ -162,7 +165,7 @@ impl LawRequest {
         };
         if let Some(most) = most.filter(|&most| most <= rank) {
             let way = Way::new("--independent", wanted.operations(rows, dims, most));
-            advice.extend(["; ", &way.describe(), " chooses from every part by itself"]);
+            ways.push(way.that("chooses from every part by itself"));
         }
         if input.copies.is_none() && !by_det && !scores_alone {
             let sizes = input
@@ -170,9 +173,9 @@ impl LawRequest {
                 .as_ref()
                 .map_or(vec![rows], |parts| (0..parts.parts()).map(|part| parts.size(part)).collect());
             let pairs: f64 = sizes.iter().map(|&size| (size as f64).powi(2)).sum();
-            // Items are compared again where they may be picked.
+            // Items are compared again when they may be picked.
             let way = Way::new("pdpp map --solver coverage", 4.0 * pairs * dims as f64);
-            advice.extend(["; ", &way.describe(), " needs no rank"]);
+            ways.push(way.that("needs no rank"));
         }
     }
 

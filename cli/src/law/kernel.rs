@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl LawRequest {
-    /// The models to maximise: one, or that of every part by itself.
+    /// The models to maximise: one, or one per part.
     pub(crate) fn kernel_models<'k>(
         &self,
         kernel: &'k dyn KernelFunction,
@@ -35,7 +35,7 @@ impl LawRequest {
         models.map_err(|error| input.blame_items(error))
     }
 
-    /// The most of so many rows that a set can have, or the set of a part where parts know nothing of each other.
+    /// The largest number of items of a set, out of this many rows; of the set of one part if parts are independent.
     pub(crate) fn most(&self, rows: usize) -> usize {
         match self.sets.quota() {
             Some((_, quota)) if self.is_independent => quota.high().iter().copied().max().unwrap_or_default(),

@@ -23,16 +23,17 @@ use crate::{
     quota::Asked,
 };
 
-/// The way out where a budget of nodes is exceeded, with a ridge.
-pub(crate) const RIDGE_ADVICE: &str = "the nodes of all parts multiply: a quota over fewer parts needs fewer";
+/// The way out if a budget of nodes is exceeded, with a ridge.
+pub(crate) const RIDGE_WAYS: &[&str] =
+    &["ask for fewer parts in --quota: the number of nodes is a product over parts"];
 
 /// A law over subsets, as asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct LawRequest {
     pub(crate) sets: Sets,
-    /// Whether the quota is written with ranges, even if each allows one count only.
+    /// Whether the quota is written with ranges, even if each allows only one count.
     pub(crate) has_ranges: bool,
-    /// Whether every part is by itself.
+    /// Whether every part has a separate k-DPP.
     pub(crate) is_independent: bool,
     /// Whether sets are designs.
     pub(crate) is_design: bool,
@@ -51,7 +52,7 @@ impl LawRequest {
             return Ok(arguments.k.map_or(Sets::OfAnySize, Sets::OfSize).into());
         };
         let Some(partition) = &input.partition else {
-            let sentence = "--quota needs --labels, the part of each item";
+            let sentence = "--quota needs --labels FILE, the part of each item";
             return Err(Failure::Arguments(sentence.into()));
         };
         let quota = request.resolve(partition, arguments.k)?;
@@ -59,10 +60,10 @@ impl LawRequest {
         Ok(Self { has_ranges: request.has_ranges(), ..sets.into() })
     }
 
-    /// One k-DPP per part instead, which are blind to similarity across parts.
+    /// One k-DPP per part instead. Similarity across parts is ignored.
     pub(crate) fn independent(self) -> Result<Self, Failure> {
         if self.has_ranges {
-            let sentence = "--independent needs one number per part: independent k-DPPs have no ranges";
+            let sentence = "--independent needs one number per part: it takes no ranges in --quota";
             return Err(Failure::Arguments(sentence.into()));
         }
         Ok(Self { is_independent: self.sets.quota().is_some(), ..self })
@@ -85,7 +86,7 @@ impl LawRequest {
         Asked { quota: self.sets.quota().map(|(_, quota)| quota), has_ranges: self.has_ranges }
     }
 
-    /// The number of items, where `--k` fixes it.
+    /// The number of items, if `--k` fixes it.
     pub(crate) fn size(&self) -> Option<usize> {
         match &self.sets {
             Sets::OfSize(k) => Some(*k),
@@ -97,7 +98,7 @@ impl LawRequest {
     /// A task on these features, for predictions of its time.
     pub(crate) fn job(&self, features: &Features, task: Task) -> Job {
         let parts = self.sets.quota().map_or(1, |(partition, _)| partition.parts());
-        // A set of any size has at most as many items as there are dimensions.
+        // A set of any size has at most one item per dimension.
         let picks = match self.sets {
             Sets::OfAnySize => features.dims().min(features.items()),
             _ => self.sets.least(),

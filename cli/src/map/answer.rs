@@ -27,7 +27,7 @@ pub(crate) struct Found {
     pub(crate) engine_reason: Option<String>,
 }
 
-/// What the set covers, and the fraction of the most that any set covers that it is proven to reach.
+/// The coverage of the set, and the proven fraction of the largest possible coverage.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Cover {
     coverage: f64,

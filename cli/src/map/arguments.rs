@@ -26,78 +26,105 @@ pub(crate) struct MapArguments {
     pub(crate) by: ByArguments,
     #[command(flatten)]
     pub(crate) law: LawArguments,
-    /// Search every part by itself, blind to similarity across parts; "log_det" is the sum over the parts.
-    #[arg(long, requires = "quota", help_heading = "Law")]
-    pub(crate) independent: bool,
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
-    /// How to search.
-    #[arg(long, value_enum, value_name = "SOLVER", default_value_t)]
-    pub(crate) solver: SolverChoice,
-    /// Find a D-optimal design instead: the rows from which a linear model in the columns is estimated best. Of --k rows, at
-    /// least as many as columns, or of a --quota over blocks. Column by column as given: add one of ones for an intercept.
-    #[arg(long)]
-    pub(crate) design: bool,
-    /// Which items a chosen one covers by --solver coverage: those of its part (the default), or all.
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub(crate) coverage: Option<Represented>,
-    /// Let --solver coverage choose among so many items of every part, drawn at random; of all items without --labels. The
-    /// set covers all items as before. For parts of more than some ten thousand items.
-    #[arg(long, value_name = "N", value_parser = candidates)]
-    pub(crate) candidates: Option<usize>,
-    /// Local search swaps items as long as that multiplies the determinant by more than 1 + E/k; 1e-9 by default.
-    #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true)]
-    pub(crate) epsilon: Option<f64>,
-    /// Bound the determinant of every set from above, and state how far the answer can be from the best. May take
-    /// as long as --time-limit once more, or 5 seconds if that is longer. With a --time-limit, and up to some thousand items,
-    /// branch and bound lowers the bound for as long as it may, and a better set replaces the answer.
-    #[arg(long)]
-    pub(crate) certify: bool,
-    /// Begin --solver exact at the set of this file: an answer of pdpp map --json, or a list of items.
-    #[arg(long, value_name = "FILE", conflicts_with = "by")]
-    pub(crate) warm: Option<PathBuf>,
-    /// Continue the search of --solver exact that this file holds, if it exists. Where the search stands is written to it at the
-    /// end, also after --time-limit and Ctrl-C. If it exists, --warm is not read.
-    #[arg(long, value_name = "FILE", conflicts_with = "by")]
-    pub(crate) resume: Option<PathBuf>,
-    /// With --similarity rbf also state the mean distance of items to the nearest chosen one.
-    #[arg(long, conflicts_with = "by")]
-    pub(crate) explained: bool,
-    /// Stop after this many seconds, for every value of --by, with the best set so far. Local search restarts until then (1 second by default) or
-    /// until it finds nothing new, and coverage swaps items; with 0, or with --by, they end where no swap improves. A search that a
-    /// limit cuts short may differ from run to run.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
-    pub(crate) time_limit: Option<Duration>,
-    #[command(flatten)]
-    pub(crate) compute: ComputeArguments,
+    /// Search each part separately, ignoring similarity across parts
+    ///
+    /// "log_det" is then the sum over the parts.
+    #[arg(long, requires = "quota", help_heading = "Selection")]
+    pub(crate) independent: bool,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
     #[command(flatten)]
     pub(crate) rows: RowsArguments,
-    /// Plot the set among all items, as a .png or .svg file.
+    /// Plot the set among all items, as .png or .svg
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) plot: Option<PlotFile>,
-    /// Plot over time how --solver exact finds its set and lowers its bound, as a .png or .svg file.
-    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with = "by")]
+    /// Show the mean distance of items to the nearest chosen one
+    ///
+    /// With --similarity rbf only.
+    #[arg(long, conflicts_with = "by", help_heading = "Output")]
+    pub(crate) explained: bool,
+    /// Plot set and bound of --solver exact over time, as .png or .svg
+    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with = "by", hide_short_help = true)]
     pub(crate) plot_search: Option<PlotFile>,
+    /// greedy, local-search, exact, coverage and others
+    ///
+    /// How to search for the best set.
+    #[arg(long, value_enum, value_name = "SOLVER", default_value_t, help_heading = "Method")]
+    pub(crate) solver: SolverChoice,
+    /// Bound how much better any other set can be
+    ///
+    /// Takes as long as the search, or up to 5 seconds if that is longer. With --time-limit, and up to about 5 000
+    /// items, branch and bound lowers the bound until the time is over, and may find a better set.
+    #[arg(long, help_heading = "Method")]
+    pub(crate) certify: bool,
+    /// Find a D-optimal design: the rows that best fit a linear model
+    ///
+    /// --k or --quota asks for at least as many rows as there are columns. Columns are used as given, so a model with an
+    /// intercept needs a column of ones. Parts are blocks.
+    #[arg(long, help_heading = "Method")]
+    pub(crate) design: bool,
+    /// Items that --solver coverage covers: parts or all [default: parts]
+    ///
+    /// Every chosen item covers the items of its part, or all items.
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Method")]
+    pub(crate) coverage: Option<Represented>,
+    /// Number of random items per part that --solver coverage chooses from
+    ///
+    /// The set still covers all items. Use it for parts of more than about ten thousand items. Without --labels, N items
+    /// are taken in all.
+    #[arg(long, value_name = "N", value_parser = candidates, help_heading = "Method", hide_short_help = true)]
+    pub(crate) candidates: Option<usize>,
+    /// Smallest improvement of a swap in local search [default: 1e-9]
+    ///
+    /// A swap must multiply the determinant by more than 1 + E/k.
+    #[arg(
+        long,
+        value_name = "E",
+        value_parser = positive,
+        allow_hyphen_values = true,
+        help_heading = "Method",
+        hide_short_help = true
+    )]
+    pub(crate) epsilon: Option<f64>,
+    /// Start --solver exact from the set in this file
+    ///
+    /// An answer of pdpp map --json, or a JSON list of items.
+    #[arg(long, value_name = "FILE", conflicts_with = "by", help_heading = "Method", hide_short_help = true)]
+    pub(crate) warm: Option<PathBuf>,
+    /// Continue the search of --solver exact from this file, and save it there
+    ///
+    /// The state of the search is written at the end, and also after --time-limit and Ctrl-C. If the file exists, --warm
+    /// is not read.
+    #[arg(long, value_name = "FILE", conflicts_with = "by", help_heading = "Method", hide_short_help = true)]
+    pub(crate) resume: Option<PathBuf>,
+    /// Stop after this many seconds with the best set found so far
+    ///
+    /// With --by, the time per value. Local search restarts until then, for 1 second by default, or until it finds
+    /// nothing new. Coverage swaps items until then. With 0, or with --by, both end as soon as no swap improves the set.
+    /// A search that ends at a limit may give another set in the next run.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
+    pub(crate) time_limit: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) compute: ComputeArguments,
 }
 
 /// How to search for the best set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SolverChoice {
-    /// Item by item, each time the one that increases the determinant most.
+    /// Adds the item that increases the determinant most, one by one.
     Greedy,
-    /// Greedy, then swaps as long as they improve, from many starts.
+    /// Greedy, then swaps as long as they improve the set, from many starts.
     #[default]
     LocalSearch,
-    /// Double greedy: one decision per item. For sets of any size.
+    /// Double greedy, with one decision per item; for sets of any size.
     SymmetricGreedy,
-    /// A continuous relaxation, rounded. For sets of any size.
+    /// A continuous relaxation, rounded; for sets of any size.
     Softmax,
-    /// Not by the determinant: item by item, each time the one by which all items gain most similarity to the set, then
-    /// swaps. For sets that stand for all items.
+    /// Covers all items with similar ones instead of using determinants.
     Coverage,
-    /// Branch and bound: the best set, with a proof that no other is better by more than 1e-9 in log det, or by rounding.
+    /// Branch and bound: the best set, with a proof.
     Exact,
 }
 
@@ -106,9 +133,9 @@ fn candidates(text: &str) -> Result<usize, String> {
 }
 
 impl MapArguments {
-    /// What the solver computes, for predictions of its time.
+    /// The task of the solver, for predictions of its time.
     pub(crate) fn task(&self) -> Task {
-        /// Climbs of a search with restarts; more where they are fast.
+        /// The climbs of a search with restarts; fast ones are more.
         const CLIMBS: usize = 10;
         match self.solver {
             SolverChoice::Greedy => Task::Greedy,
@@ -116,7 +143,7 @@ impl MapArguments {
                 Task::LocalSearch(1)
             }
             SolverChoice::LocalSearch | SolverChoice::Exact => Task::LocalSearch(CLIMBS),
-            // Coverage is the CPU's.
+            // Coverage runs on the CPU.
             SolverChoice::SymmetricGreedy | SolverChoice::Softmax | SolverChoice::Coverage => Task::SetUp,
         }
     }

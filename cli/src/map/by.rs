@@ -46,20 +46,20 @@ struct Best {
     termination: Termination,
 }
 
-/// What solved the problems.
+/// The engines that solved the problems.
 struct SolvedBy {
     engine: EngineInfo,
-    /// How many of them a GPU has left to the CPU; `None` without one.
+    /// The number of problems that a GPU left to the CPU; `None` without a GPU.
     left: Option<u64>,
 }
 
-/// Refuses what many problems do not have.
+/// Refuses options that do not go with many problems.
 pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
     if !is_greedy(arguments) {
-        by::check_engine(&arguments.compute, "of --by a GPU takes only --solver greedy")?;
+        by::check_engine(&arguments.compute, "with --by a GPU takes only --solver greedy")?;
     }
     if arguments.certify {
-        return Err(Failure::Arguments("--certify bounds one problem: it takes no --by".into()));
+        return Err(Failure::Arguments("--certify bounds one problem and excludes --by".into()));
     }
     Ok(())
 }
@@ -89,7 +89,7 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     problems.check_memory(Limit::of(None))?;
     if let Some(only) = problems.beyond_slates() {
-        by::check_engine(&arguments.compute, &format!("of --by a GPU takes only {only}"))?;
+        by::check_engine(&arguments.compute, &format!("with --by a GPU takes only {only}"))?;
     }
     let engine = open_engine(arguments, problems)?;
     let started = Instant::now();

@@ -32,20 +32,20 @@ pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
     let has_scores = !weighing.scores.is_empty() || weighing.score_column.is_some();
     let is_open = law.k.is_none() && law.quota.is_none() && !has_scores;
     let refused = [
-        (weighing.represent.is_some(), "--represent is for determinants: coverage represents by itself"),
+        (weighing.represent.is_some(), "takes no --represent: a covering set represents items already"),
+        (weighing.ridge.is_some(), "takes no --ridge: it needs none for any number of items"),
         (
-            weighing.ridge.is_some(),
-            "--ridge is for determinants: coverage needs none for any number of items",
+            weighing.diversity == Some(0.0),
+            "takes no --diversity 0, which leaves nothing to cover: use --solver greedy",
         ),
-        (weighing.diversity == Some(0.0), "--diversity 0 covers nothing: take --solver greedy"),
-        (*independent, "--independent is for determinants: coverage of parts takes each by itself"),
-        (*certify, "--certify bounds determinants: coverage states its guarantee"),
-        (input.multi_label, "--multi-label would choose an item for several of its labels"),
-        (compute.engine == EngineChoice::Gpu, "--engine gpu: coverage is computed on the CPU"),
-        (is_open, "sets of any size cover most with all items: coverage takes --quota, --k or --scores"),
+        (*independent, "takes no --independent: --coverage parts covers every part by itself"),
+        (*certify, "takes no --certify: it always states its guarantee"),
+        (input.multi_label, "takes no --multi-label, which would choose an item for several of its labels"),
+        (compute.engine == EngineChoice::Gpu, "takes no --engine gpu: it is computed on the CPU"),
+        (is_open, "needs --quota, --k or --scores: otherwise the set of all items covers most"),
     ];
     match refused.into_iter().find(|(is_given, _)| *is_given) {
-        Some((_, why)) => Err(Failure::Arguments(format!("--solver coverage: {why}"))),
+        Some((_, why)) => Err(Failure::Arguments(format!("--solver coverage {why}"))),
         None => Ok(()),
     }
 }
@@ -73,7 +73,7 @@ pub(super) fn search(search: &Search<'_>, question: &Question<'_>) -> Result<Sol
     Ok(found)
 }
 
-/// Conditions that leave so many random items of every part, or as many as it must have, beside those that must be in the
+/// Conditions that leave `count` random items of every part, or as many as it must have, in addition to the items in the
 /// set.
 fn among(count: usize, law: &LawRequest, input: &Input, conditions: &Conditions) -> Conditions {
     let least = |part: usize| match (law.sets.quota(), law.size()) {

@@ -1,4 +1,4 @@
-//! `--solver exact`: where its search begins, and where it goes on.
+//! `--solver exact`: the start of its search, and its continuation.
 
 use std::{fs, io::ErrorKind, path::Path};
 

@@ -27,7 +27,7 @@ pub(super) struct History(Arc<Mutex<Moments>>);
 #[derive(Debug, Default)]
 struct Moments {
     kept: Vec<Moment>,
-    /// One of so many moments is kept, as a power of two.
+    /// One moment out of this many is kept, a power of two.
     thinned: u32,
     seen: u64,
     last: Option<Moment>,
@@ -68,7 +68,7 @@ impl History {
 
 /// Plots set and bound over time, and writes the file.
 pub(super) fn draw(file: &PlotFile, moments: &[Moment], what: &str) -> Result<(), Failure> {
-    // Bounds before the tree are far off, but for the last.
+    // Bounds before the tree are far off, except the last.
     let first = moments.iter().position(|moment| moment.nodes > 0).unwrap_or(moments.len());
     let shown = &moments[first.saturating_sub(1)..];
     let series = |name: &str, colour: usize, of: &dyn Fn(&Moment) -> f64| Series {

@@ -61,7 +61,7 @@ pub(super) fn check_engine(arguments: &MapArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a table of so many items with so many chosen ones that does not fit into memory.
+/// Refuses a table of items by chosen items that does not fit into memory.
 pub(super) fn check_memory(arguments: &MapArguments, items: usize, most: usize) -> Result<(), Failure> {
     let searches = arguments.solver == SolverChoice::LocalSearch && arguments.time_limit.is_some();
     let bytes = if searches { wide(items, most) } else { least(items, most) };
@@ -77,7 +77,7 @@ fn wide(items: usize, most: usize) -> u64 {
     8_u64.saturating_mul(items as u64).saturating_mul(most as u64)
 }
 
-/// Bytes of the greedy algorithm's table, which is in f32 where it is large.
+/// Bytes of the greedy algorithm's table, which is in f32 if it is large.
 fn least(items: usize, most: usize) -> u64 {
     match wide(items, most) {
         small if small <= SMALL => small,

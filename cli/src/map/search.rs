@@ -25,7 +25,7 @@ const CERTIFICATE_LIMIT: Duration = Duration::from_secs(5);
 /// The most items among which a certificate is searched for.
 const MOST_SEARCHED: usize = 5_000;
 
-/// What all searches share.
+/// The common state of all searches.
 #[derive(Clone)]
 pub(super) struct Search<'a> {
     pub(super) engine: &'a Engine,
@@ -33,11 +33,11 @@ pub(super) struct Search<'a> {
     pub(super) progress: &'a Progress,
     /// Stopped by Ctrl-C.
     pub(super) stop: Watch,
-    /// The time limit of a search, if there is one, …
+    /// The time limit of a search.
     limit: Option<Duration>,
-    /// … and the one that is asked for.
+    /// The time limit that is asked for.
     pub(super) given: Option<Duration>,
-    /// That of a certificate.
+    /// The time limit of a certificate.
     pub(super) certificate: Duration,
     /// The number of rows.
     pub(super) items: usize,
@@ -54,7 +54,7 @@ impl<'a> Search<'a> {
         let stop = Watch::default().stopped_by(interrupt::flag());
         let limit = arguments.time_limit;
         let certificate = limit.unwrap_or_default().max(CERTIFICATE_LIMIT);
-        // Searches that improve a set have one of their own.
+        // Searches that improve a set have their own limit.
         let limit = if improves(arguments.solver) { limit.or(Some(TIME_LIMIT)) } else { limit };
         let given = arguments.time_limit;
         let history = History::default();
@@ -89,7 +89,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The top scores, whatever the solver.
+    /// The top scores, for every solver.
     fn top_scores(&self, law: &Law, scores: &[f64]) -> Result<Solution, Failure> {
         let (top, engine) = (TopScores::new(scores), self.engine);
         Ok(match law {

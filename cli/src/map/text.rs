@@ -66,7 +66,7 @@ fn items(question: &Question<'_>, found: &Found) -> String {
 /// Gaps below this fraction of ln det are rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// What the set covers.
+/// The coverage of the set.
 fn cover(covered: &Covered, question: &Question<'_>, arguments: &MapArguments) -> String {
     let Covered { total, guarantee, .. } = covered;
     let mean = total / question.input.features.items() as f64;
@@ -78,7 +78,7 @@ fn cover(covered: &Covered, question: &Question<'_>, arguments: &MapArguments) -
     let proof = guarantee.map_or(String::new(), |fraction| {
         format!("proven    at least {} of the largest {what}\n", significant(fraction))
     });
-    format!("covers    {}, {mean:.4} an item, {by}\n{proof}", decimals(*total))
+    format!("covers    {}, {mean:.4} per item, {by}\n{proof}", decimals(*total))
 }
 
 /// ln det and the bound on the optimum, or what the set covers.
@@ -87,7 +87,7 @@ fn worth(solution: &Solution, question: &Question<'_>, arguments: &MapArguments)
         f64::NEG_INFINITY if solution.covered.is_some() => {
             "log det   none: rows depend on each other\n".into()
         }
-        log_det if log_det.is_nan() => "log det   not computed for so many items\n".into(),
+        log_det if log_det.is_nan() => "log det   not computed for this many items\n".into(),
         log_det => format!("log det   {}\n", decimals(log_det)),
     };
     if solution.missing > 0 {
@@ -136,7 +136,7 @@ fn explained(found: &Found) -> String {
     share.unwrap_or_default() + &mean.unwrap_or_default()
 }
 
-/// What scores and diversity make of the set.
+/// The objective of the set, and its terms.
 fn scored(question: &Question<'_>, solution: &Solution) -> String {
     let input = question.input;
     let worth = input.worth(solution);

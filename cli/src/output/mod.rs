@@ -14,7 +14,7 @@ use serde::Serialize;
 pub(crate) use self::{arguments::OutputArguments, engine::EngineAnswer};
 use crate::failure::Failure;
 
-/// Standard output with its errors: [`io::stdout`] takes what it cannot write for written.
+/// Standard output that reports its errors: [`io::stdout`] ignores a closed stream.
 pub(crate) fn standard() -> Box<dyn Write> {
     #[cfg(unix)]
     if let Ok(output) = io::stdout().as_fd().try_clone_to_owned() {
@@ -44,16 +44,26 @@ fn written(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result
     }
 }
 
-/// Writes the failure on one line; control characters become spaces.
+/// Writes the failure on one line, and its ways out on one indented line each; without a command, the help.
 pub(crate) fn report_failure(failure: &Failure, messages: &mut dyn Write) {
-    let message: String = failure.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut text = match failure {
+        Failure::NoCommand { help } => help.clone(),
+        _ => format!("error: {}\n", on_one_line(&failure.to_string())),
+    };
+    for way in failure.ways() {
+        text.extend(["  ", &on_one_line(way), "\n"]);
+    }
     // A closed standard error cannot be reported anywhere.
-    let _ = writeln!(messages, "error: {message}");
+    let _ = messages.write_all(text.as_bytes());
 }
 
-/// Writes something that is worth knowing and no failure, on one line of standard error.
+/// Text with spaces in place of control characters.
+fn on_one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Writes a note that is no failure, on one line of standard error.
 pub(crate) fn note(text: &str) {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    // As with failures.
-    let _ = writeln!(io::stderr(), "note: {text}");
+    // A closed standard error cannot be reported anywhere.
+    let _ = writeln!(io::stderr(), "note: {}", on_one_line(text));
 }

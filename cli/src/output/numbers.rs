@@ -25,7 +25,7 @@ pub(crate) fn large(number: f64, decimals: usize) -> String {
     if number.is_finite() { format!("{number:.decimals$e}") } else { "more than 1e300".into() }
 }
 
-/// A number to six decimals; what rounds to zero has no sign.
+/// A number to six decimals; zero has no sign.
 pub(crate) fn decimals(number: f64) -> String {
     let text = format!("{number:.6}");
     if text == "-0.000000" { "0.000000".into() } else { text }

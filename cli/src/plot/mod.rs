@@ -13,7 +13,7 @@ use pdpp_plot::{Format, Picture, png, svg};
 pub(crate) use self::subset::{Shown, draw};
 use crate::{failure::Failure, whole_file};
 
-/// Where to write a plot, and in which format.
+/// The file of a plot, and its format.
 #[derive(Clone, Debug)]
 pub(crate) struct PlotFile {
     path: PathBuf,

@@ -28,15 +28,23 @@ const WHAT: &str = "the rows";
 /// Rows written at a time.
 const BATCH: usize = 1 << 16;
 
-/// Where to write the chosen rows, and what of them.
+/// The file of the chosen rows, and their columns.
 #[derive(Args, Debug)]
 pub(crate) struct RowsArguments {
-    /// Write the chosen rows to a .csv or .parquet file: sample, item, and all columns of the input that are not
-    /// embeddings, those of --labels, --ids and --scores among them.
+    /// Write the chosen rows to a .csv or .parquet file
+    ///
+    /// The columns are sample, item, and all columns of the input files except embeddings. Columns of --labels, --ids
+    /// and --scores are included.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<RowsFile>,
-    /// Write embeddings to --output too.
-    #[arg(long, requires = "output", conflicts_with = "kernel", help_heading = "Output")]
+    /// Include the embeddings in --output
+    #[arg(
+        long,
+        requires = "output",
+        conflicts_with = "kernel",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     with_embeddings: bool,
 }
 

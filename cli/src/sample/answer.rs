@@ -22,14 +22,14 @@ pub(crate) struct Drawn {
     /// The guaranteed probability of acceptance.
     pub(crate) acceptance_bound: f64,
     pub(crate) drawer: Drawer,
-    /// What draws against each bound are predicted to cost; the first is used.
+    /// The predicted cost of draws against each bound; the first is used.
     pub(crate) bounds: Vec<BoundCost>,
-    /// Total variation error of the law; `None` where it is unknown.
+    /// Total variation error of the law; `None` if it is unknown.
     pub(crate) law_error: Option<f64>,
-    /// The choice of method, where there was one.
+    /// The choice of method, if any.
     pub(crate) plan: Option<Plan>,
     pub(crate) mixing: Option<Mixing>,
-    /// What weighted draws told, if there were any.
+    /// The statistics of weighted draws, if any.
     pub(crate) estimate: Option<WeightStatistics>,
     /// ln of the weight of every subset, if they are weighted.
     pub(crate) log_weights: Option<Vec<f64>>,
@@ -41,7 +41,7 @@ pub(crate) struct Drawn {
     pub(crate) sampling: Duration,
     /// How well every subset stands for all rows, if that is wanted.
     pub(crate) explained: Option<Explained>,
-    /// Of every subset: the mean distance of items to the nearest of its own, if that is wanted.
+    /// Of every subset: the mean distance of items to the nearest chosen one, if that is wanted.
     pub(crate) mean_distances: Option<Vec<f64>>,
     /// The reason why there are fewer than asked for, if there are.
     pub(crate) ended: Option<Ended>,
@@ -110,7 +110,7 @@ pub(crate) struct Mixing {
 pub(crate) struct Planned {
     pub(crate) drawer: PlannedDrawer,
     pub(crate) bounds: Vec<BoundCost>,
-    /// What draws with an estimated error would cost, under a quota that allows them.
+    /// The predicted cost of draws with an estimated error, under a quota that allows them.
     pub(crate) estimated: Option<EstimatedCost>,
     /// All ways, with their predicted costs.
     pub(crate) ways: Vec<Way>,
@@ -123,7 +123,7 @@ pub(crate) enum PlannedDrawer {
     Choice(Plan),
     /// Chains, with the plan of the exact methods for comparison.
     Chains(Plan),
-    /// Draws with an estimated error, with the plan of the exact methods for comparison where there is one.
+    /// Draws with an estimated error, with the plan of the exact methods for comparison, if any.
     Estimated(Option<Plan>),
     /// The law leaves no choice.
     Only(Algorithm),

@@ -27,76 +27,98 @@ pub(crate) struct SampleArguments {
     pub(crate) by: ByArguments,
     #[command(flatten)]
     pub(crate) law: LawArguments,
-    /// One k-DPP per part, blind to similarity across parts.
-    #[arg(long, requires = "quota", help_heading = "Law")]
-    pub(crate) independent: bool,
+    /// Number of subsets to draw
+    ///
+    /// With --by, the number per value.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = samples, help_heading = "Selection")]
+    pub(crate) samples: u64,
+    /// Seed of the random numbers
+    ///
+    /// The same seed draws the same subsets.
+    #[arg(long, value_name = "S", default_value_t = 0, help_heading = "Selection")]
+    pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
-    /// Number of subsets to draw, for every value of --by.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = samples)]
-    pub(crate) samples: u64,
-    /// Seed of the random numbers: the same seed draws the same subsets.
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// How to draw from a Partition-DPP. Every method but estimated and mcmc is exact.
-    #[arg(long, value_enum, value_name = "METHOD", default_value_t)]
+    /// Draw from one k-DPP per part, ignoring similarity across parts
+    #[arg(long, requires = "quota", help_heading = "Selection")]
+    pub(crate) independent: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+    #[command(flatten)]
+    pub(crate) rows: RowsArguments,
+    /// Plot the first subset among all items, as .png or .svg
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) plot: Option<PlotFile>,
+    /// Show how much of all rows each subset explains
+    ///
+    /// The share of the squared length of all rows that the chosen rows explain, with --json also for each part. With
+    /// --similarity rbf also the mean distance of items to the nearest chosen one. With --represent the share of all
+    /// rows is shown anyway.
+    #[arg(long, conflicts_with = "by", help_heading = "Output")]
+    pub(crate) explained: bool,
+    /// How to draw: rejection, interpolation, estimated or mcmc
+    ///
+    /// Applies to quotas. All methods except estimated and mcmc are exact.
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t, help_heading = "Method")]
     pub(crate) method: MethodChoice,
-    /// What rejection accepts proposals against. The law is the same; the cost is not.
-    #[arg(long, value_enum, value_name = "BOUND", default_value_t)]
+    /// Show which method would draw, and why, and draw nothing
+    ///
+    /// Lists the predicted cost and memory of every method.
+    #[arg(long, conflicts_with_all = ["plot", "output"], help_heading = "Method")]
+    pub(crate) plan: bool,
+    /// Bound that rejection accepts proposals against
+    ///
+    /// The bound changes the cost of a sample, not the distribution.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "BOUND",
+        default_value_t,
+        help_heading = "Method",
+        hide_short_help = true
+    )]
     pub(crate) bound: BoundChoice,
     #[command(flatten)]
     pub(crate) estimate: EstimateArguments,
     #[command(flatten)]
     pub(crate) chains: ChainArguments,
-    /// Draw nothing; state which method would draw, why, at what predicted cost, and in how much memory.
-    #[arg(long, conflicts_with_all = ["plot", "output"])]
-    pub(crate) plan: bool,
-    /// State how well every subset stands for the rest: the share of the squared length of all rows that it explains, and
-    /// with --json that of every part's. With --represent the first is stated anyway. With --similarity rbf also the mean
-    /// distance of items to the nearest chosen one.
-    #[arg(long, conflicts_with = "by")]
-    pub(crate) explained: bool,
-    /// Memory to use at most, as in 400MB, not counting memory-mapped features; by default the free memory.
-    #[arg(long, value_name = "SIZE", help_heading = "Computation")]
-    pub(crate) memory: Option<ByteSize>,
-    /// Refuse exact draws under a quota that are predicted to take more seconds than this; 300 by default. --method
-    /// rejection ignores it.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
-    pub(crate) budget: Option<Duration>,
-    /// Stop after this many seconds with the samples drawn so far.
+    /// Stop after this many seconds and print the samples drawn so far
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
     pub(crate) time_limit: Option<Duration>,
+    /// Fail if exact draws are predicted to take more seconds [default: 300]
+    ///
+    /// Applies to draws under a quota, except with --method rejection.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
+    pub(crate) budget: Option<Duration>,
+    /// Memory to use at most, as in 400MB [default: the free memory]
+    ///
+    /// Memory-mapped features are not counted.
+    #[arg(long, value_name = "SIZE", help_heading = "Computation")]
+    pub(crate) memory: Option<ByteSize>,
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
-    #[command(flatten)]
-    pub(crate) output: OutputArguments,
-    #[command(flatten)]
-    pub(crate) rows: RowsArguments,
-    /// Plot the first subset among all items, as a .png or .svg file.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) plot: Option<PlotFile>,
 }
 
 /// How to draw from a Partition-DPP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodChoice {
-    /// Rejection or interpolation, whichever is predicted to cost less; refused if both exceed their budgets.
+    /// Rejection or interpolation, the one that is predicted to cost less.
     #[default]
     Auto,
-    /// Rejection, whatever it costs.
+    /// Rejection, without a limit of cost.
     Rejection,
-    /// Item by item, from conditional probabilities by interpolation.
+    /// Item by item, from conditional probabilities.
     Interpolation,
-    /// As interpolation, with one determinant per item and node; slow, for comparison.
+    /// Like interpolation, with one determinant per item and node; for comparison.
     PerCandidate,
-    /// Independent draws for any number of parts, whose law is off by an estimated error.
+    /// Independent draws for any number of parts, with an estimated error.
     Estimated,
-    /// Swap chains, for any number of parts; approximate, with diagnostics.
+    /// Markov chains for any number of parts; approximate, with diagnostics.
     Mcmc,
 }
 
 impl MethodChoice {
-    /// The library's method; `None` for those that are not exact.
+    /// The library's method; `None` for methods that are not exact.
     pub(crate) fn exact(self) -> Option<Method> {
         match self {
             MethodChoice::Auto => Some(Method::Auto),
@@ -111,20 +133,20 @@ impl MethodChoice {
 /// The bound of rejection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BoundChoice {
-    /// Whichever is predicted to cost least.
+    /// The one that is predicted to cost least.
     #[default]
     Auto,
-    /// A k-DPP with weighted parts proposes; best for few parts with large quotas.
+    /// Proposes from a k-DPP with weighted parts; best for few parts with large quotas.
     Tilted,
-    /// Independent items propose; the cheapest proposal.
+    /// Proposes independent items; the cheapest proposal.
     Hadamard,
-    /// The k-DPP of every part proposes.
+    /// Proposes from one k-DPP per part.
     Fischer,
-    /// Part after part, each beyond the items before.
+    /// Proposes part after part, orthogonal to the items before.
     Block,
-    /// Item after item, each beyond the items before.
+    /// Proposes item after item, orthogonal to the items before.
     Sequential,
-    /// Two halves of the items, each drawn by itself; best for many parts.
+    /// Proposes two halves of the parts, each drawn exactly; best for many parts.
     Halves,
 }
 
@@ -143,7 +165,7 @@ impl From<BoundChoice> for Bound {
 }
 
 impl SampleArguments {
-    /// What the method computes, for predictions of its time.
+    /// The task of the method, for predictions of its time.
     pub(crate) fn task(&self) -> Task {
         let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
         match self.method {

@@ -39,10 +39,10 @@ struct Samples {
 pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
     by::check_engine(&arguments.compute, "sample --by does not draw on a GPU")?;
     if arguments.plan {
-        return Err(Failure::Arguments("--plan is about one problem: it takes no --by".into()));
+        return Err(Failure::Arguments("--plan describes one problem and excludes --by".into()));
     }
     if matches!(arguments.method, MethodChoice::Estimated | MethodChoice::Mcmc) {
-        let sentence = format!("--method {} draws from one law: it takes no --by", arguments.method);
+        let sentence = format!("--method {} draws for one problem and excludes --by", arguments.method);
         return Err(Failure::Arguments(sentence));
     }
     Ok(())
@@ -105,7 +105,7 @@ fn one(
     let model = law.model(input, conditions, (&engine, Wanted::Draws))?;
     let sampler = method::sampler(&model, (arguments, options), &engine)?;
     if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
-        forecast.check(arguments, || "".into())?;
+        forecast.check(arguments, Vec::new)?;
     }
     let first = (group as u64) << 32;
     let drawn = sampler.sample_watched(first..first + arguments.samples, arguments.seed, watch)?;

@@ -13,14 +13,20 @@ use crate::{
 /// How swap chains run. A sweep is one proposal for every item of the set.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ChainArguments {
-    /// Sweeps of every chain before its first draw; 100 by default.
-    #[arg(long, value_name = "SWEEPS", help_heading = "Swap chains (--method mcmc)", value_parser = burn_in)]
+    /// Sweeps of every chain before its first draw [default: 100]
+    ///
+    /// For --method mcmc. A sweep proposes one swap per item of the set.
+    #[arg(long, value_name = "SWEEPS", help_heading = "Method", hide_short_help = true, value_parser = burn_in)]
     pub(crate) burn_in: Option<usize>,
-    /// Sweeps of a chain between draws; by default the autocorrelation time that a pilot run measures.
-    #[arg(long, value_name = "SWEEPS|auto", help_heading = "Swap chains (--method mcmc)")]
+    /// Sweeps of a chain between draws [default: auto]
+    ///
+    /// For --method mcmc. auto takes the autocorrelation time, which a pilot run measures.
+    #[arg(long, value_name = "SWEEPS|auto", help_heading = "Method", hide_short_help = true)]
     pub(crate) thin: Option<Thin>,
-    /// Number of chains, each from its own start; 4 by default.
-    #[arg(long, value_name = "C", help_heading = "Swap chains (--method mcmc)", value_parser = chains)]
+    /// Number of Markov chains [default: 4]
+    ///
+    /// For --method mcmc. Every chain has a separate random start.
+    #[arg(long, value_name = "C", help_heading = "Method", hide_short_help = true, value_parser = chains)]
     pub(crate) chains: Option<u16>,
 }
 
@@ -57,7 +63,7 @@ impl FromStr for Thin {
 }
 
 impl ChainArguments {
-    /// Refuses options of chains where none run.
+    /// Refuses options of chains without --method mcmc.
     pub(crate) fn check_unused(&self) -> Result<(), Failure> {
         let given = [
             ("--burn-in", self.burn_in.is_some()),
@@ -74,7 +80,7 @@ impl ChainArguments {
         if moves <= MOST_MOVES { Ok(()) } else { Err(Failure::Moves { moves, limit: MOST_MOVES }) }
     }
 
-    /// Sweeps that so many draws take at least.
+    /// The least number of sweeps for this many draws.
     pub(crate) fn sweeps(&self, draws: u64) -> f64 {
         let options = self.options();
         let thin = match self.thin {

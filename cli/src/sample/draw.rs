@@ -26,10 +26,10 @@ use crate::{
     progress::Progress,
 };
 
-/// Seconds above which what was asked for by name is foretold.
+/// The predicted seconds from which a note is printed for a method asked for by name.
 const LONG: f64 = 20.0;
 
-/// What all ways to draw share.
+/// The common state of all ways to draw.
 pub(super) struct Run<'a> {
     pub(super) arguments: &'a SampleArguments,
     pub(super) progress: &'a Progress,
@@ -64,7 +64,7 @@ impl Run<'_> {
         self.draw(&sampler)
     }
 
-    /// Says at once if a method that was asked for by name will take long.
+    /// Prints a note if a method that was asked for by name is predicted to take long.
     fn foretell(&self, dpp: &PartitionDpp) {
         let arguments = self.arguments;
         let predicted = match arguments.method {

@@ -1,10 +1,9 @@
 //! `--method estimated`.
 
-use std::borrow::Cow;
-
 use clap::Args;
 use partition_dpp::{Engine, ImportanceSampler, Law, PartitionDpp, RidgeDpp, Sampler};
 
+use super::method::INDEPENDENT;
 use crate::{
     compute::{SPEED, seconds_of},
     failure::Failure,
@@ -13,19 +12,27 @@ use crate::{
     parse::positive,
 };
 
-/// The longest set-up, in seconds, that is done to predict what draws would take.
+/// The longest set-up, in seconds, that is run to predict the cost of draws.
 const LONG: f64 = 10.0;
-/// The way out with any law.
+/// The way out for every law.
 const ANY_TIME: &str = "--method rejection has no budget";
 
 /// Weighted draws.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct EstimateArguments {
-    /// Total variation error of the law to allow, as estimated from weighted draws; 1e-3 by default. Less costs more draws.
-    #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true, help_heading = "Estimated draws (--method estimated)")]
+    /// Error of --method estimated to allow [default: 1e-3]
+    ///
+    /// The total variation distance between the distribution of the samples and the exact one, as estimated from
+    /// weighted draws. Smaller errors take more draws per sample.
+    #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true, help_heading = "Method")]
     pub(crate) law_error: Option<f64>,
-    /// Return every draw with the logarithm of its weight, instead of keeping some.
-    #[arg(long, conflicts_with_all = ["law_error", "output"], help_heading = "Estimated draws (--method estimated)")]
+    /// Return all draws of --method estimated, with the logarithms of their weights
+    #[arg(
+        long,
+        conflicts_with_all = ["law_error", "output"],
+        help_heading = "Method",
+        hide_short_help = true
+    )]
     pub(crate) weighted: bool,
 }
 
@@ -43,7 +50,7 @@ impl EstimateArguments {
     }
 }
 
-/// What plain draws with an estimated error are predicted to cost.
+/// The predicted cost of plain draws with an estimated error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EstimatedCost {
     pub(crate) law_error: f64,
@@ -53,9 +60,9 @@ pub(crate) struct EstimatedCost {
     pub(crate) operations: f64,
 }
 
-/// The command to type for fewer proposals: more of a set is added to what they propose.
+/// The option to type for fewer proposals: with a larger ridge proposals are accepted more often.
 fn larger_ridge(dpp: &RidgeDpp) -> String {
-    format!("a larger ridge, as --ridge {}, may take fewer proposals", number(10.0 * dpp.delta()))
+    format!("--ridge {}, a larger one, may take fewer proposals", number(10.0 * dpp.delta()))
 }
 
 /// Seconds that the set-up of estimated draws is predicted to take.
@@ -64,25 +71,25 @@ pub(crate) fn set_up_seconds(dpp: &PartitionDpp) -> f64 {
 }
 
 impl EstimateArguments {
-    /// The ways that are left where exact draws take too long, with what a sample is predicted to take.
-    pub(crate) fn ways_left(&self, law: &Law, engine: &Engine) -> Cow<'static, str> {
+    /// The ways out if exact draws take too long, with the predicted time of a sample.
+    pub(crate) fn ways_left(&self, law: &Law, engine: &Engine) -> Vec<String> {
         let dpp = match law {
             Law::Quota(dpp) => dpp,
             Law::Ridge(dpp) if dpp.partition().parts() > 1 => {
-                return format!("{ANY_TIME}, {}", larger_ridge(dpp)).into();
+                return vec![ANY_TIME.into(), larger_ridge(dpp)];
             }
-            Law::Ridge(dpp) | Law::IndependentRidge(dpp) => return larger_ridge(dpp).into(),
-            _ => return ANY_TIME.into(),
+            Law::Ridge(dpp) | Law::IndependentRidge(dpp) => return vec![larger_ridge(dpp)],
+            _ => return vec![ANY_TIME.into()],
         };
         let take = |operations: f64| format!("about {} a sample", seconds(operations / SPEED));
         let set_up = set_up_seconds(dpp);
-        // What is only advised is not worth a long wait.
+        // Advice is not worth a long wait.
         let cost = if set_up > LONG { Ok(None) } else { self.cost(dpp, engine) };
         let estimated = match cost {
             _ if set_up > LONG => format!("--method estimated takes about {} to set up", seconds(set_up)),
             Ok(Some(EstimatedCost { law_error, operations, .. })) => {
                 format!(
-                    "--method estimated takes {}, its law off by about {}",
+                    "--method estimated takes {}; the distribution is off by about {}",
                     take(operations),
                     error(law_error)
                 )
@@ -90,16 +97,16 @@ impl EstimateArguments {
             _ => "--method estimated --weighted draws with weights".into(),
         };
         if dpp.quota().exact_counts().is_none() {
-            return format!("{ANY_TIME}, {estimated}").into();
+            return vec![ANY_TIME.into(), estimated];
         }
         let sweep = seconds(dpp.operations_of_a_sweep() / SPEED);
-        format!(
-            "{ANY_TIME}, {estimated}, --method mcmc takes about {sweep} for every sweep between samples, its law unknown, --independent draws from every part by itself"
-        )
-        .into()
+        let chains = format!(
+            "--method mcmc takes about {sweep} per sweep between samples; the distribution is approximate"
+        );
+        vec![ANY_TIME.into(), estimated, chains, INDEPENDENT.into()]
     }
 
-    /// The cost for a law; `None` where nothing is left to choose.
+    /// The cost for a law; `None` if nothing is left to choose.
     pub(crate) fn cost(&self, dpp: &PartitionDpp, engine: &Engine) -> Result<Option<EstimatedCost>, Failure> {
         let sampler = self.sampler(&dpp.importance_sampler(engine)?)?;
         let draws = sampler.predicted_proposals();

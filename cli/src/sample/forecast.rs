@@ -1,6 +1,6 @@
 //! The predicted time of samples, and its budget.
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
 use partition_dpp::{Method, Sampler, sample::Plan};
 
@@ -61,11 +61,11 @@ impl Forecast {
         Self { effort, samples, each, total: each * samples as f64 / threads as f64 }
     }
 
-    /// Refuses to exceed the budget, unless a method was asked for by name.
+    /// Refuses to exceed the budget, unless the user names a method.
     pub(crate) fn check(
         &self,
         arguments: &SampleArguments,
-        ways_left: impl FnOnce() -> Cow<'static, str>,
+        ways_left: impl FnOnce() -> Vec<String>,
     ) -> Result<(), Failure> {
         let budget = arguments.budget.unwrap_or(BUDGET).as_secs_f64();
         if self.total <= budget || arguments.method != MethodChoice::Auto {
@@ -79,14 +79,16 @@ impl Forecast {
         };
         let predicted = format!("a sample {effort} and about {each}{all}");
         let fewer = samples > 1 && self.each <= budget;
-        let advice = if fewer { "fewer samples take less".into() } else { ways_left() };
-        Err(Failure::Slow { predicted, budget, enough: enough(self.total), advice })
+        let others =
+            if fewer { vec!["--samples N with fewer samples takes less time".into()] } else { ways_left() };
+        let ways = enough(self.total).into_iter().chain(others).collect();
+        Err(Failure::Slow { predicted, budget, ways })
     }
 }
 
-/// The option that allows so many seconds, if there is one.
-fn enough(seconds: f64) -> String {
-    /// Some millions of years; more is not a duration.
+/// The option that allows this many seconds, unless they are too many.
+fn enough(seconds: f64) -> Option<String> {
+    /// About thirty million years; more is not a duration.
     const MOST: f64 = 1e15;
-    if seconds < MOST { format!("--budget {} allows it; ", seconds.ceil()) } else { String::new() }
+    (seconds < MOST).then(|| format!("--budget {} allows this time", seconds.ceil()))
 }

@@ -24,7 +24,7 @@ pub(super) struct Answer<'a> {
     /// Of every sample and part.
     #[serde(skip_serializing_if = "Option::is_none")]
     explained_by_part: Option<&'a [Vec<f64>]>,
-    /// Of every sample: the mean distance of items to the nearest of its own.
+    /// Of every sample: the mean distance of items to the nearest chosen one.
     #[serde(skip_serializing_if = "Option::is_none")]
     mean_distance: Option<&'a [f64]>,
     parts: &'a [String],
@@ -36,7 +36,7 @@ pub(super) struct Answer<'a> {
     bound: Option<String>,
     /// `exact`, `estimated` or `unknown`.
     exactness: &'static str,
-    /// In total variation; `None` where it is unknown.
+    /// In total variation; `None` if it is unknown.
     law_error: Option<f64>,
     #[serde(flatten)]
     kernel: KernelAnswer,
@@ -53,7 +53,7 @@ pub(super) struct Answer<'a> {
     seconds: Seconds,
 }
 
-/// What weighted draws told.
+/// The statistics of weighted draws.
 #[derive(Serialize)]
 struct Estimate<'a> {
     log_z: f64,

@@ -7,7 +7,7 @@ use partition_dpp::{
 
 use super::{
     arguments::{MethodChoice, SampleArguments},
-    method::ADVICE,
+    method::WAYS,
 };
 use crate::{failure::Failure, memory::Limit};
 
@@ -17,11 +17,11 @@ pub(crate) struct Memory {
     pub(crate) plan: MemoryPlan,
     /// In bytes.
     pub(crate) limit: u64,
-    /// Where the limit comes from.
+    /// The origin of the limit.
     pub(crate) rule: &'static str,
 }
 
-/// Bytes of a draw besides its items: twice where it is kept, since lists grow by doubling, and once where it is
+/// Bytes of a draw without its items: two list headers as it is kept, since lists grow by doubling, and one as it is
 /// printed.
 const DRAW: u64 = 64;
 
@@ -35,10 +35,10 @@ impl Memory {
     ) -> Result<Self, Failure> {
         let plan = match law {
             Law::Quota(dpp) => match arguments.options() {
-                Some(options) => dpp.memory_plan(options).map_err(Failure::advise(ADVICE))?,
+                Some(options) => dpp.memory_plan(options).map_err(Failure::advise(WAYS))?,
                 None if arguments.method == MethodChoice::Estimated => {
                     let like = SamplerOptions::default().with_bound(Bound::Sequential);
-                    dpp.memory_plan(like).map_err(Failure::advise(ADVICE))?
+                    dpp.memory_plan(like).map_err(Failure::advise(WAYS))?
                 }
                 None => dpp.chains_memory_plan(),
             },

@@ -11,8 +11,15 @@ use super::{
 };
 use crate::{failure::Failure, input::too_many_for, quota::QuotaRequest};
 
-/// The way out where a budget is exceeded.
-pub(super) const ADVICE: &str = "--method rejection has no budget, --method estimated draws with an estimated error, --method mcmc is approximate, --independent draws from every part by itself";
+/// The ways out if a budget is exceeded.
+pub(super) const WAYS: &[&str] = &[
+    "--method rejection has no budget",
+    "--method estimated draws with an estimated error",
+    "--method mcmc draws approximately, by Markov chains",
+    INDEPENDENT,
+];
+/// The way out that changes the distribution.
+pub(super) const INDEPENDENT: &str = "--independent draws from every part by itself";
 
 /// Refuses methods for laws other than Partition-DPPs, and options of chains without chains.
 pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
@@ -22,7 +29,7 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
     if has_ranges && counts_only {
         let method = arguments.method;
         let sentence = format!(
-            "--method {method} needs one number per part: ranges are drawn by rejection or estimated"
+            "--method {method} takes no ranges in --quota: use --method rejection or --method estimated"
         );
         return Err(Failure::Arguments(sentence));
     }
@@ -30,13 +37,13 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
     if arguments.method != MethodChoice::Auto && no_choice {
         let method = arguments.method;
         return Err(Failure::Arguments(format!(
-            "--method {method} draws from Partition-DPPs: it needs --quota, and no --independent"
+            "--method {method} draws from Partition-DPPs: it needs --quota and excludes --independent"
         )));
     }
     let rejects = matches!(arguments.method, MethodChoice::Auto | MethodChoice::Rejection);
     if arguments.bound != BoundChoice::Auto && (no_choice || !rejects) {
         return Err(Failure::Arguments(
-            "--bound needs --quota, no --independent, and --method rejection".into(),
+            "--bound needs --quota with --method rejection, and excludes --independent".into(),
         ));
     }
     if arguments.method != MethodChoice::Mcmc {
@@ -45,12 +52,12 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
     if arguments.method == MethodChoice::Estimated { Ok(()) } else { arguments.estimate.check_unused() }
 }
 
-/// The method that would draw from a law: the set-up tells.
+/// The method that would draw from a law, as the set-up decides.
 pub(super) fn plan(law: &Law, arguments: &SampleArguments, engine: &Engine) -> Result<Planned, Failure> {
     let chains = SamplerOptions::from(Method::Rejection);
     let options = arguments.options().unwrap_or(chains);
     let sampler = sampler(law, (arguments, options), engine)?;
-    // A law whose parts are tight has no plan left.
+    // A law without freedom has no plan.
     let of_law = match law {
         Law::Quota(dpp) if dpp.quota().exact_counts().is_some() => dpp.plan(Method::Rejection)?,
         _ => None,
@@ -74,7 +81,7 @@ pub(super) fn plan(law: &Law, arguments: &SampleArguments, engine: &Engine) -> R
     Ok(Planned { drawer, bounds, estimated, ways })
 }
 
-/// Whether the set-up of estimated draws, which nobody asked for, would exceed the budget.
+/// Whether the set-up of estimated draws would exceed the budget, unless the user asked for them.
 fn skips_estimates(dpp: &PartitionDpp, arguments: &SampleArguments) -> bool {
     let budget = arguments.budget.unwrap_or(BUDGET).as_secs_f64();
     arguments.method != MethodChoice::Estimated && set_up_seconds(dpp) > budget
@@ -98,8 +105,8 @@ pub(super) fn sampler(
     };
     sampler.map_err(|source| match source.kind() {
         ErrorKind::Budget => {
-            let advice = arguments.estimate.ways_left(law, engine);
-            Failure::Budget { source, advice }
+            let ways = arguments.estimate.ways_left(law, engine);
+            Failure::Budget { source, ways }
         }
         _ => source.into(),
     })

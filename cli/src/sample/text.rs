@@ -125,7 +125,7 @@ fn bounds_in_words(bounds: &[BoundCost]) -> String {
     format!("bound     {}{next}\n", first.bound)
 }
 
-/// What weighted draws told of the law.
+/// The results of weighted draws about the law.
 fn estimate(found: &WeightStatistics) -> String {
     let (log_z, off) = (found.log_z.value, error(found.log_z.standard_error));
     format!("weights   {}; log Z {log_z:.4} ± {off}\n{}", spread(found), caution(found))

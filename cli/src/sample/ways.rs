@@ -8,7 +8,7 @@ use partition_dpp::{
 use super::estimate::EstimatedCost;
 use crate::output::numbers::{error, short};
 
-/// A method, and what a sample by it is predicted to take.
+/// A method, and the predicted cost of a sample.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
     pub(crate) method: &'static str,
@@ -19,11 +19,11 @@ pub(crate) struct Way {
     /// Floating-point operations, on average.
     pub(crate) operations: f64,
     pub(crate) promise: Promise,
-    /// Of memory, the subsets left out; `None` where it is too much to tell.
+    /// Bytes of memory without the subsets; `None` if they are too many to represent.
     pub(crate) bytes: Option<u64>,
 }
 
-/// How near to the law samples are.
+/// The accuracy of the law of samples.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Promise {
     Exact,
@@ -52,7 +52,7 @@ impl Promise {
 }
 
 impl Way {
-    /// All ways: rejection against each bound, the cheapest first, and under exact counts those of a plan.
+    /// All ways: rejection against each bound, the cheapest first, and under exact counts the ways of a plan.
     pub(crate) fn all(
         law: &Law,
         bounds: &[BoundCost],
@@ -93,7 +93,7 @@ impl Way {
         ways
     }
 
-    /// Interpolation, and rejection where no bound is known.
+    /// Interpolation, and rejection if no bound is known.
     fn by_plan(
         plan: &Plan,
         with_rejection: bool,

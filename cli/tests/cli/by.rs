@@ -229,7 +229,7 @@ fn tables_name_the_values_without_an_answer() {
     let (folder, feed) = (Folder::new(), Feed::new());
     feed.write(&folder);
     let text = folder.text(&format!("map {PARQUET} --quota 2,1,1"));
-    for part in ["log det", "no answer 4: the quota asks for 1 items of part c", "problems  7", "reading,"] {
+    for part in ["log det", "no answer 4: the quota asks for 1 item of part c", "problems  7", "reading,"] {
         assert!(text.contains(part), "'{part}' is missing in:\n{text}");
     }
     let text = folder.text(&format!("sample {PARQUET} --quota 2,1,1 --samples 4 --quiet"));

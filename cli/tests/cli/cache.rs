@@ -103,7 +103,7 @@ fn files_of_others_stay_as_they_are() {
         assert_eq!(folder.files(), before);
     };
     folder.write("rbf.npy", "mine");
-    refuse(&["rbf.npy", "no cache", "--cache"]);
+    refuse(&["rbf.npy", "not made by --cache"]);
     assert_eq!(cache(&folder), b"mine");
     fs::remove_file(folder.path("rbf.npy")).unwrap();
     folder.write("rbf.npy.json", "{\"mine\": 1}");
@@ -130,7 +130,7 @@ fn the_whole_kernel_is_not_kept() {
     let expected = answer(&folder, &whole);
     let output = folder.pdpp(&format!("{whole} --cache rbf.npy --json")).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && stderr.starts_with("note: --cache keeps nothing"), "{stderr}");
+    assert!(output.status.success() && stderr.starts_with("note: --cache is not used"), "{stderr}");
     let mut found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     found["seconds"].take();
     found["history"].take();

@@ -79,7 +79,7 @@ fn impossible_conditions() {
     refuse("--k 1", "--include 0,1", &["2 items", "k = 1"]);
     refuse("--k 2", "--include 1,3", &["dependent", "item 3"]);
     refuse("", "--include 1,3", &["dependent", "item 3"]);
-    refuse("--k 2", "--exclude 0,1,2", &["k = 2", "1 items"]);
+    refuse("--k 2", "--exclude 0,1,2", &["k = 2", "the 1 item"]);
     refuse("--k 2", "--exclude 0,2", &["k = 2", "rank"]);
     refuse("--quota 1,1", "--include 1,3", &["dependent", "item 3"]);
     refuse("--quota 1,1", "--include 0,1", &["2 items", "part a", "1"]);

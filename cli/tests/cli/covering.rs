@@ -139,7 +139,7 @@ fn texts_say_what_is_covered() {
         folder.text(&format!("map {INPUT} --label-column part --similarity cosine --quota 2,2,2 {COVERAGE}"));
     for words in [
         "covers ",
-        "an item, by chosen items of its part",
+        "per item, by chosen items of its part",
         "proven    at least 0.6321 of the largest coverage",
         "log det   none",
     ] {
@@ -155,11 +155,11 @@ fn texts_say_what_is_covered() {
 fn what_is_of_determinants_is_refused() {
     let folder = folder();
     for (options, words) in [
-        ("--solver coverage --k 3 --represent all", "coverage represents by itself"),
+        ("--solver coverage --k 3 --represent all", "takes no --represent"),
         ("--solver coverage --k 3 --ridge 0.1", "needs none"),
         ("--solver coverage --k 3 --certify", "states its guarantee"),
-        ("--solver coverage --quota 1,1,1 --independent", "takes each by itself"),
-        ("--solver coverage --k 3 --scores scores.csv --diversity 0", "covers nothing"),
+        ("--solver coverage --quota 1,1,1 --independent", "covers every part by itself"),
+        ("--solver coverage --k 3 --scores scores.csv --diversity 0", "leaves nothing to cover"),
         ("--solver coverage --k 3 --engine gpu", "the CPU"),
         ("--solver coverage", "--quota, --k or --scores"),
         ("--solver coverage --k 3 --epsilon 0.1", "local-search"),

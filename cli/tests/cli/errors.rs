@@ -1,4 +1,4 @@
-//! Bad input: status 2, one line that names the culprit, and nothing else.
+//! Bad input: status 2, one line that names the culprit, lines that say what to type, and nothing else.
 
 use super::support::{Folder, npy};
 
@@ -15,10 +15,14 @@ fn arguments() {
     refuse("sample --dataset digist", &["digist"]);
     refuse("sample --dataset digits --labels labels.csv", &["--labels", "--dataset"]);
     refuse("sample --features features.csv --label-column tone", &["--labels"]);
-    refuse("sample --features features.csv --k two", &["two", "--k"]);
+    refuse("sample --features features.csv --k two", &["two", "--k", "not a whole number", "as in --k 5"]);
     refuse("sample --features features.csv --k -1", &["-1"]);
     refuse("sample --features features.csv --samples 0", &["0", "--samples"]);
     refuse("sample --features features.csv --seed x", &["x", "--seed"]);
+    refuse("sample --features features.csv --seed -1", &["-1", "--seed", "negative"]);
+    refuse("sample --features features.csv -k 2", &["'-k'", "write --k"]);
+    refuse("map --features features.csv --k 2 --seed 1", &["--seed is an option of pdpp sample"]);
+    refuse("infer --features features.csv --k 2 --samples 3", &["--samples is an option of pdpp sample"]);
     refuse("sample --features features.csv --threads 0", &["0", "--threads"]);
     refuse("sample --features features.csv --threads 60000", &["60000", "--threads"]);
     refuse("sample --features features.csv --engine tpu", &["tpu"]);
@@ -99,7 +103,7 @@ fn csv_features() {
     refuse("", &["empty"]);
     refuse("\n\n", &["empty"]);
     refuse("a,b\n", &["no rows"]);
-    refuse("1,2\n3\n", &["row 1", "1 cells", "2"]);
+    refuse("1,2\n3\n", &["row 1", "1 cell;", "2"]);
     refuse("a,b\n1,2\n3,4,5\n", &["row 1", "3 cells", "2"]);
     refuse("1,2\n3,x\n", &["row 1, column 1", "line 2", "'x'"]);
     refuse("a,b\n1,2\n,4\n", &["row 1, column 0", "line 3", "empty"]);
@@ -148,7 +152,7 @@ fn npy_features() {
     let mut newer = npy("<f8", "(2, 2)", &[0; 32]);
     newer[6] = 4;
     refuse(&newer, &["version 4.0", "1.0, 2.0 and 3.0"]);
-    refuse(&npy("<f8", "(4,)", &[0; 32]), &["1 dimensions"]);
+    refuse(&npy("<f8", "(4,)", &[0; 32]), &["1 dimension;", "2 are needed"]);
     refuse(&npy("<f8", "(0, 3)", &[]), &["empty"]);
     let infinite: Vec<u8> =
         [1.0, 2.0, 3.0, f64::INFINITY].iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -165,7 +169,7 @@ fn kernels() {
     refuse("", &["empty"]);
     refuse("a,b\n1,0\n0,1\n", &["row 0, column 0", "'a'"]);
     refuse("1,0,0\n0,1,0\n", &["2 rows of 3 columns", "square"]);
-    refuse("1,0.5\n0,1\n", &["not symmetric", "(0, 1)"]);
+    refuse("1,0.5\n0,1\n", &["not symmetric", "(0, 1)", "differ by 0.5"]);
     refuse("1,2\n2,1\n", &["not positive semidefinite"]);
     refuse("0,0\n0,0\n", &["zero"]);
     refuse("1,nan\nnan,1\n", &["row 0, column 1"]);
@@ -192,7 +196,7 @@ fn labels() {
     refuse("item,,x,\n0,0,1,0\n", "--multi-label", &["column 1 has no name", "--label-column"]);
     refuse("item,,x,\n0,0,1,0\n", "--multi-label --label-column ,x", &["columns 1 and 3 have no name"]);
     refuse("one,,\na,b,c\n", "", &["3 columns (one, '', '')"]);
-    refuse("one,two\na,b\nc\n", "--label-column one", &["row 1", "1 cells"]);
+    refuse("one,two\na,b\nc\n", "--label-column one", &["row 1", "1 cell;"]);
     refuse("one,two\na,b\n,c\n", "--label-column one", &["row 1, column 0", "empty"]);
     folder.refuses("sample --features features.csv --labels gone.csv --quota 1,1", 2, &["gone.csv"]);
     folder.refuses("sample --features features.csv --labels labels.txt --quota 1,1", 2, &["labels.txt"]);
@@ -217,7 +221,7 @@ fn npy_labels() {
 }
 
 #[test]
-fn a_message_is_one_line_whatever_the_file_holds() {
+fn a_message_is_one_line_for_any_file() {
     let folder = Folder::new();
     folder.write("bad.csv", "1,2\n3,\"a\nb\"\n");
     folder.refuses("sample --features bad.csv --k 1", 2, &["row 1, column 1", "a b"]);

@@ -16,7 +16,7 @@ use partition_dpp::{
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::support::{DEAD_LINE, Folder};
+use super::support::{DEAD_LINE, Folder, is_one_failure};
 
 /// An allowance for errors that are not stated: the rounding of a few operations on numbers up to 1.
 const FLOOR: f64 = 1e-12;
@@ -116,7 +116,7 @@ impl Case {
             let answer = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
             return Ok(Some(answer));
         }
-        let is_refusal = output.status.code() == Some(2) && stderr.lines().count() == 1;
+        let is_refusal = output.status.code() == Some(2) && is_one_failure(&stderr);
         if !is_refusal
             || self.is_well_conditioned && self.minors.law(|set| self.problem.allows(set)).is_some()
         {

@@ -35,9 +35,9 @@ fn people_learn_which_method_and_why() {
     let text = sample("interpolation");
     assert!(text.contains("method    interpolation on cpu") && text.contains("proposals none"), "{text}");
     let text = sample("auto");
-    assert!(text.contains("operations per sample are predicted"), "{text}");
+    assert!(text.contains("operations per sample predicted"), "{text}");
     let text = folder.text("sample --dataset digits --quota 1,1,1,1,1,1,1,1,1,1");
-    assert!(text.contains("method    rejection") && text.contains("more than its budget"), "{text}");
+    assert!(text.contains("method    rejection") && text.contains("exceeds its budget"), "{text}");
     let text = folder.text(&format!("sample {INPUT} --k 2"));
     assert!(text.contains("nothing is ever rejected") && !text.contains("why"), "{text}");
 }
@@ -115,7 +115,7 @@ fn refusals_say_what_other_ways_take() {
         &[
             "--budget 44",
             "--method estimated takes about",
-            "a sample, its law off by about 1e-3",
+            "a sample; the distribution is off by about 1e-3",
             "--method mcmc takes about",
             "--independent",
         ],

@@ -243,7 +243,7 @@ fn files_that_are_not_parquet_are_refused() {
         folder.write(&name, &good[..good.len() * share / 8]);
         folder.refuses(&format!("sample --features {name} --k 1"), 2, &[&name]);
     }
-    folder.refuses("sample --features text.parquet --k 1", 2, &["text.parquet", "no .parquet file"]);
+    folder.refuses("sample --features text.parquet --k 1", 2, &["text.parquet", "not a .parquet file"]);
     folder.refuses("sample --features empty.parquet --k 1", 2, &["empty.parquet"]);
     folder.refuses("sample --features gone.parquet --k 1", 2, &["gone.parquet"]);
     std::fs::create_dir(folder.path("folder.parquet")).unwrap();

@@ -174,8 +174,8 @@ fn the_first_row_at_fault_is_named_wherever_it_is() {
     for (name, other, culprit) in [
         ("null", null(), "there is no list"),
         ("empty", vec![], "the list is empty"),
-        ("short", vec![one(1), one(2)], "the list has 2 values where that of row 0 has 3"),
-        ("long", vec![one(1); 6], "the list has 6 values where that of row 0 has 3"),
+        ("short", vec![one(1), one(2)], "the list has 2 values; the list in row 0 has 3"),
+        ("long", vec![one(1); 6], "the list has 6 values; the list in row 0 has 3"),
         ("hole", vec![one(1), None, one(3)], "a value of the list is missing"),
         ("nan", vec![one(1), Some(f32::NAN), one(3)], "column 1"),
         ("infinite", vec![one(1), one(2), Some(f32::INFINITY)], "column 2"),
@@ -295,7 +295,7 @@ fn columns_at_negative_places_are_refused() {
         let mut bytes = b"PAR1".to_vec();
         ParquetMetaDataWriter::new(&mut bytes, &metadata.build()).finish().unwrap();
         folder.write("broken.parquet", bytes);
-        let culprits = ["broken.parquet", "'v'", "negative place in row group 0"];
+        let culprits = ["broken.parquet", "'v'", "negative offset in row group 0"];
         folder.refuses("sample --features broken.parquet --k 1", 2, &culprits);
         folder.refuses("sample --features features.csv --labels broken.parquet --quota 1", 2, &culprits);
     }

@@ -161,9 +161,11 @@ fn what_is_refused() {
     refuse("sample", "black=1..2", &["black", "dark, light, medium"]);
     refuse("sample", "dark=1..,dark=2", &["dark", "twice"]);
     refuse("sample", "1..x,1,1", &["'x'", "2..4"]);
-    refuse("sample", "dark=1..=2", &["'dark=1..=2'", "without ="]);
+    refuse("sample", "dark=1-3", &["'1-3'", "write dark=1..3"]);
+    refuse("sample", "dark:1", &["'dark:1'", "write dark=1"]);
+    refuse("sample", "dark=1..=2", &["'dark=1..=2'", "write dark=1..2"]);
     refuse("sample", "1..2,..1,1 --k 5", &["5 items", "2 to 4"]);
-    refuse("infer", "1..2,..1,1 --k 1", &["1 items", "2 to 4"]);
+    refuse("infer", "1..2,..1,1 --k 1", &["1 item in all", "2 to 4"]);
     refuse("infer", "1,1,1 --k 2", &["--quota asks for 3", "--k for 2"]);
     refuse("counts", "1,1,1 --k 2", &["--quota asks for 3", "--k for 2"]);
     refuse("sample", "2,1..,1", &["rank of the kernel, 3", "4 items"]);

@@ -20,8 +20,9 @@ fn few_items_have_the_ridge_as_features() {
         2,
         &[
             "above the rank",
-            "--ridge auto (under a second) and --similarity rbf (",
-            "; pdpp map --solver coverage (",
+            "\n  --ridge auto allows larger sets (under a second)\n",
+            "\n  --similarity rbf allows larger sets (",
+            "\n  pdpp map --solver coverage needs no rank (",
         ],
     );
     let law = format!("{input} --ridge 0.1 --quota 3,2,2");

@@ -112,7 +112,7 @@ fn bad_scores_are_refused_in_a_sentence() {
     let law = "--features features.csv --labels labels.csv --quota 1,1,1";
     for (arguments, culprits) in [
         ("--scores few.csv", vec!["few.csv", "2 scores", "9 items"]),
-        ("--scores nan.csv", vec!["item 7", "NaN", "finite"]),
+        ("--scores nan.csv", vec!["nan.csv", "row 7", "NaN", "finite"]),
         ("--scores text.csv", vec!["text.csv", "'high' is not a number"]),
         ("--scores wide.npy", vec!["wide.npy", "2 dimensions"]),
         ("--scores scores.csv --score-column points", vec!["no column 'points'", "score"]),

@@ -24,10 +24,15 @@ pub(super) fn check(status: u8, out: &str, messages: &str) {
 }
 
 fn check_refusal(out: &str, messages: &str) {
-    let sentence = messages.strip_prefix("error: ").and_then(|rest| rest.strip_suffix('\n'));
-    let sentence = sentence.unwrap_or_else(|| panic!("{messages:?} is no error"));
-    assert!(!sentence.chars().any(char::is_control), "{sentence:?}");
-    check_sentence(sentence);
+    let text = messages.strip_prefix("error: ").and_then(|rest| rest.strip_suffix('\n'));
+    let text = text.unwrap_or_else(|| panic!("{messages:?} is no error"));
+    // Ways out follow, one per line.
+    let mut lines = text.split("\n  ");
+    let sentence = lines.next().unwrap_or_default();
+    for line in std::iter::once(sentence).chain(lines) {
+        assert!(!line.chars().any(char::is_control), "{line:?}");
+        check_sentence(line);
+    }
     assert!(
         out.is_empty() || sentence.ends_with("samples were drawn"),
         "an answer besides {sentence}: {out}"

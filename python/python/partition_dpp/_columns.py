@@ -18,23 +18,23 @@ ROW = "__row"
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table hold what, and how rows are compared."""
+    """The columns of a table, and how rows are compared."""
 
     #: The column of lists of numbers.
     embedding: str
     #: The column of labels, if there is a quota.
     label: str | None = None
-    #: The column of scores, if there is one.
+    #: The column of scores; None without scores.
     score: str | None = None
     #: "cosine" or "dot".
     similarity: str = "cosine"
-    #: What diversity counts beside scores, from 0 to 1.
+    #: The weight of diversity against scores, from 0 to 1.
     diversity: float = 0.5
     #: Other columns that `Draws.table` returns.
     keep: tuple[str, ...] = ()
-    #: What sets stand for, beside being diverse: the rest of every part, "parts", or all rows, "all".
+    #: The rows that sets represent, in addition to being diverse: "parts" for the rest of every part, "all" for all rows.
     represent: str | None = None
-    #: The exponent of this, 1 by default: the more, the less diversity counts.
+    #: The exponent of `represent`, 1 by default. Larger values favour diversity less.
     representation: float | None = None
 
     def __post_init__(self):
@@ -54,7 +54,7 @@ class Columns:
             kept = f'"{self.keep}"' if isinstance(self.keep, str) else repr(self.keep)
             raise ValueError(f"keep is {kept}; it must be a tuple of names")
         if taken := {"sample", ROW} & set(self.names()):
-            raise ValueError(f"the column {taken.pop()} would be taken for the answer's own: rename it")
+            raise ValueError(f"the column {taken.pop()} has the name of a column of the answer: rename it")
 
     def names(self) -> list[str]:
         """The columns that are read, by every pass, so that batches are the same."""
@@ -74,7 +74,7 @@ class Columns:
         return features.with_unit_rows() if self.similarity == "cosine" else features
 
     def labels(self, table: pa.Table) -> pa.ChunkedArray | None:
-        """The labels of a batch, if there are any."""
+        """The labels of a batch; None without labels."""
         return None if self.label is None else _column(table, self.label)
 
     def number(self, table: pa.Table) -> int:
@@ -116,7 +116,7 @@ class Represented:
 
 
 class _Digest(io.RawIOBase):
-    """A file of which only a digest is kept."""
+    """A file that keeps only a digest."""
 
     def __init__(self):
         self.state = hashlib.blake2b(digest_size=8)

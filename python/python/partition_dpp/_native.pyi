@@ -25,10 +25,10 @@ class Features:
     def dims(self) -> int: ...
     @property
     def kernel_error(self) -> float | None:
-        """What the features lack of the kernel that they stand for, relative to its trace."""
+        """The error of the features relative to the trace of the kernel that they approximate."""
     @property
     def has_scores(self) -> bool:
-        """Whether rows are weighted by scores or log qualities, as those of core-sets may be."""
+        """Whether rows are weighted by scores or log qualities, as the rows of core-sets may be."""
     def with_unit_rows(self) -> Features:
         """With rows divided by their lengths: dot products are cosines."""
     def with_scores(self, scores: Scores, diversity: float = 0.5) -> Features:
@@ -54,7 +54,7 @@ class Features:
         """With rows that stand for the rest of their part, or of all items without labels: those which many others
         resemble are long, the more so the larger rho. Excluded items are not stood for. Scores come after."""
     def explained(self, items: Items, labels: Labels | Partition | None = None) -> tuple[float, dict[str, float]]:
-        """The share of the squared length of all rows that lies in the span of some items' rows, and that of every part."""
+        """The share of the squared length of all rows, and of the rows of every part, in the span of some items' rows."""
     def log_det(self, items: Items) -> float:
         """ln det of the similarity of some items: the more, the more diverse."""
     def __len__(self) -> int: ...
@@ -104,7 +104,7 @@ class Model:
     ) -> Solution:
         """Searches for the most probable set; `certify` adds a proven bound of all others."""
     def top_scores(self, scores: Scores) -> Solution:
-        """The items with the largest scores that the law allows, whatever their similarity."""
+        """The items with the largest scores that the law allows; similarity is ignored."""
     def log_det(self, items: Items) -> float:
         """ln det of the law's kernel over some items."""
     def parts_of(self, items: Items) -> list[str] | None:
@@ -196,7 +196,7 @@ class KernelModel:
         progress: Progress | None = None,
     ) -> Solution: ...
     def explained(self, items: Items) -> tuple[float, dict[str, float] | None]:
-        """The share of the similarity of all items that some explain, and that of every part's."""
+        """The share of the similarity of all items, and of every part, that some items explain."""
     def parts_of(self, items: Items) -> list[str] | None: ...
 
 @final
@@ -290,7 +290,7 @@ class Solution:
     def engine(self) -> str: ...
 
 class IllConditioned(ValueError):
-    """Rounding would spoil the answer: the rows are nearly dependent, or of very different lengths."""
+    """Rounding makes the answer inaccurate: the rows are nearly dependent, or of very different lengths."""
 
 @final
 class Batch:
@@ -327,7 +327,7 @@ class Grams:
 
 @final
 class Frame:
-    """Where sums are more accurate."""
+    """Coordinates in which sums are more accurate."""
 
     def to_bytes(self) -> bytes: ...
     @staticmethod
@@ -349,7 +349,7 @@ class Representation:
 
 @final
 class Plan:
-    """What the driver tells the batches of a law: of a quota by label, of k items, or of sets of any size."""
+    """What the driver sends to the batches of a law: of a quota by label, of k items, or of sets of any size."""
 
     def __new__(cls, grams: Grams, quota: CountEntry | None = None, k: int | None = None) -> Plan: ...
     def total_leverage(self, batch: Batch) -> float:

@@ -10,7 +10,7 @@ from ._types import Progress
 
 @contextmanager
 def reporting(progress: bool | Progress | None, draws: int) -> Iterator[Progress | None]:
-    """What to call with (step, steps, seconds): a callable as it is, or a bar if tqdm is installed."""
+    """The function to call with (step, steps, seconds): a callable as it is, or a bar if tqdm is installed."""
     if progress is None or progress is False:
         yield None
         return

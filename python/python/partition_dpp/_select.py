@@ -164,7 +164,7 @@ def select(
         if engine == "gpu":
             raise ValueError("coverage is computed on the CPU: leave out the engine")
         if k is None and quota is None and scores is None:
-            raise ValueError("sets of any size cover most with all items: coverage takes k, a quota or scores")
+            raise ValueError("coverage needs k, a quota or scores: otherwise the set of all items covers most")
         if coverage not in (None, "parts", "all"):
             raise ValueError(f'coverage is "{coverage}", neither "parts" nor "all"')
         if coverage == "parts" and labels is None:
@@ -218,14 +218,14 @@ def select(
 
 
 def _explained(rows, sets, items):
-    """How well items stand for all rows, and for those of every part."""
+    """How well items represent all rows, and the rows of every part."""
     labels = sets["labels"]
     total, by_part = rows.explained(items, labels)
     return total, None if labels is None else by_part
 
 
 def _parts(sets, items):
-    """The labels of items, if there are any."""
+    """The labels of items; None without labels."""
     labels = sets["labels"]
     return None if labels is None else [labels.part_of(item) for item in items.tolist()]
 
@@ -267,7 +267,7 @@ def _best(rows, sets, law, similarity, bandwidth, landmarks, ridge, solver, cert
                          "depend on those chosen")
     log_det = found.log_det
     if top and similarity == "rbf" and len(found.indices):
-        # That of the only set with these items.
+        # The log det of the only set with these items.
         only = {"k": len(found.indices), "include": found.indices, "bandwidth": bandwidth}
         log_det = _native.KernelModel(features, **only).solve("greedy").log_det
     if similarity != "rbf":

@@ -31,17 +31,17 @@ class Selection:
     upper_bound: float | None
     #: For a best set, why the search ended.
     termination: str | None
-    #: What the features lack of the "rbf" kernel, relative to its trace and with rounding; None without such features.
+    #: The error of the features relative to the trace of the "rbf" kernel, with rounding; None without such features.
     #: Above 1e-12 the kernel is approximate, and all else is about the approximate kernel.
     kernel_error: float | None
     #: "cpu", or the adapter that computed.
     engine: str
-    #: The seed of the samples, also where it came from a generator or the system; None for a best set.
+    #: The seed of the samples, also if it came from a generator or the system; None for a best set.
     seed: int | None
     #: How well `indices` stand for all items: the share of the squared length of all rows that lies in the span of theirs.
     #: None for the top scores by the "rbf" kernel.
     explained: float | None
-    #: The same of the rows of every part, by label; None without labels.
+    #: The same for the rows of every part, by label; None without labels.
     explained_by_part: dict[str, float] | None
     #: Of the solver "coverage", the sum over all items of their similarity to the most similar of `indices`.
     coverage: float | None = None

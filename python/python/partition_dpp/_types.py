@@ -1,4 +1,4 @@
-"""What arguments may be, for type checkers."""
+"""The types of arguments, for type checkers."""
 
 from __future__ import annotations
 

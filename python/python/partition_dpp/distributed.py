@@ -42,7 +42,7 @@ from .streams import (
     Trials,
 )
 
-#: What functions of batches return: at most one row, the number of the batch and what was computed.
+#: The columns that functions of batches return, at most one row: the number of the batch and the result.
 ANSWER = pa.schema([("batch", pa.int64()), ("payload", pa.binary())])
 #: The most bytes of trials that the driver holds, in their packed form.
 LARGEST_REQUEST = 32 << 20
@@ -220,7 +220,7 @@ class Distributed:
         return Draws(self, names, [sample], log_det=found.log_det)
 
     def _accurate(self, make, error):
-        """What is made of the sums, in a frame where rounding spoils it otherwise: another pass."""
+        """Makes the result from the sums. If rounding makes it inaccurate, sums in a frame, which takes another pass."""
         sums, first, failed = self.grams(), None, None
         try:
             first = make(sums)
@@ -339,7 +339,7 @@ class Draws:
         for i, (batches, numbers, _) in enumerate(self.samples):
             for key in zip(batches.tolist(), numbers.tolist()):
                 if key not in at:
-                    raise ValueError("the batches are no longer those of the samples: the table has changed")
+                    raise ValueError("the batches differ from the batches of the samples: the table has changed")
                 places.append(at[key])
                 sample.append(i)
         if not found:

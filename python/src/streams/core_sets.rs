@@ -13,7 +13,7 @@ pub(crate) struct CoreSet(map::CoreSet);
 
 #[pymethods]
 impl CoreSet {
-    /// At most `total` rows of every part, by local search.
+    /// At most `total` rows per part, found with local search.
     #[staticmethod]
     fn of_batch(
         py: Python<'_>,

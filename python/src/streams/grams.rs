@@ -45,7 +45,7 @@ impl Grams {
         self.0.frame().or_raise().map(Frame)
     }
 
-    /// The most items of a set that the quota allows, and that rows of so many features span.
+    /// The most items of a set that the quota allows, and that rows with this many features span.
     #[pyo3(signature = (quota, k = None))]
     fn _most(
         &self,
@@ -89,7 +89,7 @@ impl Grams {
     }
 }
 
-/// Where sums are more accurate.
+/// Coordinates in which sums are more accurate.
 #[pyclass(frozen, module = "partition_dpp.streams")]
 pub(crate) struct Frame(pub(super) stream::Frame);
 

@@ -13,7 +13,7 @@ pub(crate) struct Marginals(pub(super) stream::Marginals);
 
 #[pymethods]
 impl Marginals {
-    /// Those of a quota by part, of k items, or of sets of any size.
+    /// The marginals of a quota by part, of k items, or of sets of any size.
     #[new]
     #[pyo3(signature = (grams, quota = None, k = None))]
     fn new(

@@ -1,4 +1,4 @@
-//! Samples of rows that lie elsewhere: what is computed where the rows are, and what the driver makes of it.
+//! Samples of rows that lie elsewhere: the computations next to the rows, and the driver's work on their results.
 
 mod batch;
 mod core_sets;
@@ -42,7 +42,7 @@ fn pickled<'py>(class: &Bound<'py, PyType>, bytes: Bound<'py, PyBytes>) -> PyRes
 fn resolve(grams: &stream::Grams, quota: &Bound<'_, PyAny>, total: Option<usize>) -> PyResult<Quota> {
     let named = named(quota)?.ok_or_else(|| {
         refused(
-            "the quota of batches is a dictionary by label: which labels there are is known only afterwards",
+            "a quota over batches must be a dictionary by label: the labels are known only after reading the batches",
         )
     })?;
     let entry = |(label, entry): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
@@ -56,14 +56,14 @@ fn resolve(grams: &stream::Grams, quota: &Bound<'_, PyAny>, total: Option<usize>
     }
 }
 
-/// What can be made of sums: for a quota, for sets of so many items, and for sets of any size.
+/// The results that sums allow: for a quota, for sets of `k` items, and for sets of any size.
 struct Makers<T> {
     quota: fn(&stream::Grams, &Quota, &Engine) -> partition_dpp::Result<T>,
     size: fn(&stream::Grams, usize, &Engine) -> partition_dpp::Result<T>,
     any_size: fn(&stream::Grams, &Engine) -> partition_dpp::Result<T>,
 }
 
-/// What is made of sums. An exception has the attribute `wants_frame`: whether sums in a frame may do.
+/// Converts a result from sums. An exception has the attribute `wants_frame`: whether sums in a frame may succeed.
 fn made<T: Send>(
     py: Python<'_>,
     grams: &stream::Grams,

@@ -6,7 +6,7 @@ use pyo3::{prelude::*, types::PyBytes};
 use super::{Batch, Grams, Makers, Pickled, Trials, made, pickled};
 use crate::{errors::OrRaise, interruptible::interruptible, numbers, rows};
 
-/// What the driver tells the batches of a law.
+/// The message of the driver to the batches of a law.
 #[pyclass(frozen, module = "partition_dpp.streams")]
 pub(crate) struct Plan(pub(super) stream::Plan);
 
@@ -99,7 +99,7 @@ impl Plan {
         self.0.expected_trials()
     }
 
-    /// Bytes of a trial.
+    /// The bytes of one trial.
     #[getter]
     fn trial_bytes(&self) -> usize {
         self.0.trial_bytes()

@@ -70,5 +70,5 @@ impl StreamSampler {
     }
 }
 
-/// A sample, or a request.
+/// One sample, or a request for trials.
 type Next<'py> = (Option<[Bound<'py, PyArray1<u64>>; 3]>, Option<(u64, u64)>);

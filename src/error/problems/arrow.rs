@@ -8,7 +8,7 @@ pub enum ArrowProblem {
     #[error("features are lists of f16, f32 or f64, or columns of numbers; these are {0}")]
     NotFeatures(String),
     /// Features cannot be read from a column of this type.
-    #[error("column {column} holds {kind} where numbers are needed")]
+    #[error("column {column} holds {kind}, not numbers")]
     NotNumbers {
         /// Name of the column.
         column: String,
@@ -33,7 +33,7 @@ pub enum ArrowProblem {
         column: usize,
     },
     /// Lists differ in length.
-    #[error("the list of row {row} has {found} values where that of row 0 has {expected}")]
+    #[error("the list in row {row} has {found} values; the list in row 0 has {expected}")]
     ListLength {
         /// The row.
         row: usize,

@@ -5,14 +5,14 @@
 #[non_exhaustive]
 pub enum EstimateProblem {
     /// Every draw reached a part that had no items left to pick.
-    #[error("none of {draws} draws met the quota: the items picked first left a part nothing to pick")]
+    #[error("none of {draws} draws met the quota: the first picks left a part with nothing to pick")]
     DeadEnds {
         /// The number of draws.
         draws: u64,
     },
     /// A few draws have most of the weight.
     #[error(
-        "the weights of draws vary too much for the error of their law to be known: their tail index is {pareto_k:.2}, and estimates are to be trusted up to {trusted}"
+        "the weights of draws vary too much to estimate the error: their tail index is {pareto_k:.2}, and estimates are reliable up to {trusted}"
     )]
     HeavyWeights {
         /// k̂; infinite if too few draws have any weight to estimate it.
@@ -21,7 +21,7 @@ pub enum EstimateProblem {
         trusted: f64,
     },
     /// A chain has too few draws for diagnostics.
-    #[error("{draws} draws of a chain are too few for diagnostics of its mixing: {needed} are needed")]
+    #[error("{draws} draws per chain are too few for diagnostics of mixing; {needed} are needed")]
     TooFewDraws {
         /// Draws of the shortest chain.
         draws: usize,
@@ -37,14 +37,14 @@ pub enum EstimateProblem {
         limit: usize,
     },
     /// A confidence that is not a probability between 0 and 1.
-    #[error("the confidence is {confidence}, and must lie between 0 and 1")]
+    #[error("the confidence is {confidence}; it must lie between 0 and 1")]
     Confidence {
         /// The requested confidence.
         confidence: f64,
     },
     /// An interval would take too many proposals.
     #[error(
-        "so narrow an interval may take {} proposals, {operations:.0e} operations in all; the budget is {budget:.0e}",
+        "an interval this narrow may take {} proposals, {operations:.0e} operations in all; the budget is {budget:.0e}",
         crate::error::words::large(*proposals, 2)
     )]
     IntervalBudget {
@@ -57,7 +57,7 @@ pub enum EstimateProblem {
     },
     /// No cap on the weights leaves as little weight above it as requested.
     #[error(
-        "a law error of {wanted:.0e} cannot be reached: the weights of draws vary too much for it; ask for a larger one"
+        "a law error of {wanted:.0e} cannot be reached: the weights of draws vary too much; ask for a larger one"
     )]
     Unreachable {
         /// The requested law error.

@@ -24,7 +24,7 @@ pub enum KernelProblem {
     },
     /// The median distance of rows cannot serve as a bandwidth.
     #[error(
-        "the median distance of {pairs} pairs of rows is {median}, since most rows are equal or too few: give a bandwidth, or leave out duplicates"
+        "the median distance of {pairs} pairs of rows is {median}, because most rows are equal or there are too few: set a bandwidth, or remove duplicates"
     )]
     NoMedianDistance {
         /// Pairs compared.

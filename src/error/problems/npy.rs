@@ -1,5 +1,7 @@
 //! Problems with .npy files.
 
+use crate::error::words;
+
 /// The problem with a .npy file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -27,10 +29,10 @@ pub enum NpyProblem {
         header: String,
     },
     /// The array's shape is not (rows, columns).
-    #[error("the array has {0} dimensions where 2 are needed (rows, columns)")]
+    #[error("the array has {}; 2 are needed (rows, columns)", words::counted(*.0, "dimension"))]
     Dimensions(usize),
     /// The array's shape is not (values).
-    #[error("the array has {0} dimensions where one value for every item is needed")]
+    #[error("the array has {}; 1 is needed, with one value per item", words::counted(*.0, "dimension"))]
     NotAList(usize),
     /// The element type is neither an integer nor a floating-point type.
     #[error("elements of type {0} cannot be read; booleans, integers and floating-point numbers can")]

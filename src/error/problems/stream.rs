@@ -12,7 +12,7 @@ pub enum StreamProblem {
     },
     /// The bytes are of another version of the layout.
     #[error(
-        "these bytes are {what} in version {found} of the layout; this library reads version {supported}"
+        "these bytes are {what} in version {found} of the format; this library reads version {supported}"
     )]
     Version {
         /// The expected kind of data.
@@ -45,10 +45,10 @@ pub enum StreamProblem {
         what: &'static str,
     },
     /// The Gram matrices are in different coordinates.
-    #[error("the Gram matrices are in different coordinates: some batches were read with another frame")]
+    #[error("the Gram matrices have different coordinates: some batches were read with another frame")]
     OtherFrame,
     /// Several batches would draw with the same random numbers.
-    #[error("several batches have the number {number}; every batch needs a number of its own")]
+    #[error("several batches have the number {number}; every batch needs a different number")]
     RepeatedBatch {
         /// The number.
         number: u64,
@@ -76,7 +76,7 @@ pub enum StreamProblem {
         number: u64,
     },
     /// There are more or fewer trials than requested.
-    #[error("{found} trials came where {expected} were asked for")]
+    #[error("{found} trials came, but {expected} were asked for")]
     TrialCount {
         /// Requested trials.
         expected: u64,

@@ -14,7 +14,7 @@ pub enum WeightProblem {
     },
     /// A weight is so large that rounding loses the length of the row.
     #[error(
-        "the score of item {item} weights its row by e^({value:e}); beyond e^±4294967296 rounding loses the lengths of rows: subtract a common number from all scores, bring the diversity closer to 1, or leave out an item that must not be chosen"
+        "the score of item {item} weights its row by e^({value:e}); beyond e^±4294967296 rounding loses the lengths of rows: subtract a common number from all scores, bring the diversity closer to 1, or exclude the item"
     )]
     TooLarge {
         /// The item.
@@ -24,17 +24,17 @@ pub enum WeightProblem {
     },
     /// The weights of the items that matter span more decades than f64 can hold when squared.
     #[error(
-        "the scores span too many decades: the items that matter have weights that f64 cannot hold together, or nearly dependent rows; bring scores closer to each other, or the diversity closer to 1"
+        "the scores span too many decades: the items that matter have weights that f64 cannot hold together, or nearly dependent rows; bring the scores closer together, or the diversity closer to 1"
     )]
     Spread,
     /// The diversity is outside (0, 1].
-    #[error("the diversity is {value}; it must be above 0 and at most 1: at 0 scores alone decide")]
+    #[error("the diversity is {value}; it must be above 0 and at most 1; at 0 only scores matter")]
     Diversity {
         /// The value.
         value: f64,
     },
     /// A row of zeros has no direction.
-    #[error("the row of item {item} is zero: it has no cosine similarity; leave the item out")]
+    #[error("the row of item {item} is zero: it has no cosine similarity. Exclude the item")]
     ZeroRow {
         /// The item.
         item: usize,

@@ -1,4 +1,4 @@
-//! Labels, scores and ids: one value a row.
+//! Labels, scores and ids: one value per row.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// Rows read at a time.
 const BATCH: usize = 1 << 13;
 
-/// The value of a column in a row.
+/// The value of one column in one row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::input) enum Cell<'a> {
     Text(&'a str),
@@ -24,7 +24,8 @@ pub(in crate::input) enum Cell<'a> {
 }
 
 impl ParquetFile {
-    /// Hands over the values of a column, row by row: the only column, unless it is named by what `option` is given.
+    /// Passes the values of a column to `sink`, row by row: the column with this name, or the only one. `option` chooses one of
+    /// several.
     pub(in crate::input) fn for_each_cell(
         &self,
         name: Option<&str>,
@@ -55,7 +56,7 @@ impl ParquetFile {
             DataType::FixedSizeBinary(16) if self.holds_uuids(column) => {
                 return Ok(Arc::new(uuids(values.as_fixed_size_binary())));
             }
-            // Some writers do not say that bytes are text.
+            // Some writers do not mark bytes as text.
             DataType::Binary
             | DataType::LargeBinary
             | DataType::Date32
@@ -105,7 +106,7 @@ fn decimal(value: i128, scale: i8) -> Cell<'static> {
     }
 }
 
-/// Hands over the cells of an array, `None` for null; itself `None` for types that are no cells.
+/// Passes the cells of an array to `sink`, `None` for null. Returns `None` for types that are no cells.
 fn cells<E>(
     values: &dyn Array,
     mut sink: impl FnMut(Option<Cell<'_>>) -> Result<(), E>,

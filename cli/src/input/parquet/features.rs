@@ -108,7 +108,7 @@ impl ParquetFile {
         }
     }
 
-    /// A column, if it holds numbers; dates and decimal fractions are none.
+    /// A column, if it holds numbers; dates and decimal fractions are refused.
     fn number_column(&self, column: usize) -> Result<usize, Failure> {
         match self.kind(column) {
             kind if kind.is_integer() || kind.is_floating() || *kind == DataType::Boolean => Ok(column),
@@ -190,7 +190,7 @@ impl ParquetFile {
         })
     }
 
-    /// Reads all blocks of columns; `put` writes some rows of a block, from one row on, to where they belong.
+    /// Reads all blocks of columns; `put` writes some rows of a block, from a first row on, to their place.
     fn matrix<T: Feature>(
         &self,
         dims: usize,
@@ -298,7 +298,7 @@ impl ParquetFile {
     }
 }
 
-/// What is wrong with the list of a row that should have this many values.
+/// The problem with the list of a row that should have `dims` values.
 fn problem_of_list(lists: &ListArray, row: usize, dims: i32) -> Option<String> {
     let length = lists.value_length(row);
     if lists.is_null(row) {
@@ -310,5 +310,5 @@ fn problem_of_list(lists: &ListArray, row: usize, dims: i32) -> Option<String> {
     if lists.values().null_count() > 0 && lists.value(row).null_count() > 0 {
         return Some("a value of the list is missing".to_owned());
     }
-    (length != dims).then(|| format!("the list has {length} values where that of row 0 has {dims}"))
+    (length != dims).then(|| format!("the list has {length} values; the list in row 0 has {dims}"))
 }

@@ -9,8 +9,8 @@ use partition_dpp::{
     data::{Scalar, Storage},
 };
 
-/// A matrix in memory of its own, in large pages where the system has them: clearing memory in small ones takes as long
-/// as decompressing a file.
+/// A matrix in separate memory, in large pages if the system has them: clearing memory in small pages takes as long as
+/// decompressing a file.
 pub(super) struct Matrix<T> {
     rows: usize,
     dims: usize,
@@ -20,11 +20,11 @@ pub(super) struct Matrix<T> {
 
 impl<T: Scalar> Matrix<T> {
     /// # Errors
-    /// If there is not so much memory.
+    /// If there is not enough memory.
     pub(super) fn zeros(rows: usize, dims: usize) -> io::Result<Self> {
         let bytes = rows.checked_mul(dims).and_then(|count| count.checked_mul(size_of::<T>()));
         let memory = MmapMut::map_anon(bytes.ok_or(io::ErrorKind::OutOfMemory)?)?;
-        // Advice that is not taken costs time only.
+        // If the advice is ignored, it costs only time.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
         Ok(Self { rows, dims, memory, values: PhantomData })

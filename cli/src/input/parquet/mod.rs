@@ -37,19 +37,19 @@ impl ParquetFile {
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         // Anything else would block, or have no end to begin from.
         if !path.metadata().map_err(|error| Failure::io(path, &error))?.is_file() {
-            return Err(Failure::file(path, "this is no regular file"));
+            return Err(Failure::file(path, "this is not a regular file"));
         }
         let file = File::open(path).map_err(|error| Failure::io(path, &error))?;
         // Columns as the file stores them: text is text, whether it was a category or not.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata = ArrowReaderMetadata::load(&file, options).map_err(|error| {
-            Failure::file(path, format!("this is no .parquet file: {}", sentence(&error)))
+            Failure::file(path, format!("this is not a .parquet file: {}", sentence(&error)))
         })?;
         let schema = metadata.parquet_schema().root_schema();
         let names: Vec<String> = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
         // The reader leaves out columns that hold nothing, and counts the others.
         if metadata.schema().fields().len() != names.len() {
-            return Err(Failure::file(path, "a column holds no values at all, whatever its type"));
+            return Err(Failure::file(path, "a column holds no values at all"));
         }
         let opened = Self { path: path.to_owned(), metadata, names };
         opened.check_places()?;
@@ -65,7 +65,7 @@ impl ParquetFile {
             };
             if let Some(leaf) = columns.columns().iter().position(is_broken) {
                 let column = self.metadata.parquet_schema().get_column_root_idx(leaf);
-                let problem = format!("is at a negative place in row group {group}: the file is broken");
+                let problem = format!("has a negative offset in row group {group}: the file is broken");
                 return Err(self.problem(column, &problem));
             }
         }

@@ -39,7 +39,7 @@ pub(super) fn render(planned: &Planned, forecast: Option<&Forecast>, budget: f64
             let table = methods(planned);
             let method = Drawer::Sampler(Algorithm::Estimated);
             format!(
-                "{table}\nmethod    {method}\nwhy       asked for; the error of its law is estimated\n{time}{memory}"
+                "{table}\nmethod    {method}\nwhy       asked for; the error of its distribution is estimated\n{time}{memory}"
             )
         }
         PlannedDrawer::Only(algorithm) => {
@@ -84,17 +84,22 @@ pub(in crate::sample) fn reason(plan: &Plan) -> String {
         [plan.rejection_cost, plan.interpolation_cost].map(|operations| large(operations, 1));
     match (plan.choice, plan.method) {
         (Choice::Cheaper, Method::Rejection) => {
-            format!("{rejection} operations per sample are predicted, {interpolation} by interpolation")
+            format!("{rejection} operations per sample predicted, against {interpolation} for interpolation")
         }
         (Choice::Cheaper, _) => {
-            format!("{interpolation} operations per sample are predicted, {rejection} by rejection")
+            format!("{interpolation} operations per sample predicted, against {rejection} for rejection")
         }
         (Choice::WithinBudget, Method::Rejection) => {
-            format!("interpolation might take {} nodes, more than its budget", short(plan.nodes))
+            format!(
+                "{} proposals per sample expected; interpolation exceeds its budget, with {} nodes",
+                short(plan.proposals),
+                short(plan.nodes)
+            )
         }
         (Choice::WithinBudget, _) => {
             format!(
-                "rejection might take {} proposals per sample, more than its budget",
+                "{} nodes expected; rejection exceeds its budget, with {} proposals per sample",
+                short(plan.nodes),
                 short(plan.proposals)
             )
         }

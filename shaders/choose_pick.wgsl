@@ -1,13 +1,13 @@
 // Chooses the worthwhile pick with the largest gain relative to its group, unless rounding could make another gain
 // larger.
 //
-// leaders: two quads from the leaders shader for every span of tiles; groups: the group of every span; numbers: for
+// leaders: two quads per span of tiles, written by the leaders shader; groups: the group of every span; numbers: for
 // every group the factor that makes gains comparable, the smallest gain with enough digits, and the rounding error of
-// comparable gains per operation, then for all groups the operations before these picks, those of a direction, and
-// the comparable value of a gain of 1; demands: for every group, all FULL once there is no pick; counts: the items
-// that every group needs and has room for, then the same for the set in addition to the groups' needs; picks: gain,
-// tile, row and ONE, or ZERO if there is no pick, with ONE in front if no gain is worthwhile and this is not in
-// doubt, then the operations of the directions so far. One workgroup.
+// comparable gains per operation, then for all groups the operations before these picks, the operations of a
+// direction, and the comparable value of a gain of 1; demands: for every group, all FULL once no pick is made;
+// counts: the items that every group needs and has room for, then the same for the set in addition to the groups'
+// needs; picks: gain, tile, row and ONE, or zeros if no pick is made, the first of them replaced by ONE if certainly
+// no gain is worthwhile, then the operations of the directions so far. One workgroup.
 
 struct Parameters { start: u32, spans: u32, groups: u32, pick: u32 }
 
@@ -24,7 +24,7 @@ const OPTIONAL: u32 = 1u;
 const NEEDED: u32 = 2u;
 
 var<workgroup> sh_best: Leading;
-// Whether there is a pick.
+// Whether a pick was made.
 var<workgroup> sh_picked: u32;
 
 // Returns the leading gain of a span, relative to its group.
@@ -82,7 +82,7 @@ fn rival_of(thread: u32, best: Leading) -> Leading {
   return rival;
 }
 
-// Writes the pick, or the reason why there is none; returns 1 if there is a pick.
+// Writes the pick, or the reason for making none; returns 1 if one was made.
 fn pick(best: Leading, rival: Leading) -> u32 {
   let all = parameters.groups;
   let at = 2u * parameters.pick;

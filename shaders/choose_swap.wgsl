@@ -1,11 +1,11 @@
 // Chooses the swap with the largest ratio, unless rounding could make another swap better.
 //
-// leaders: two quads from the leaders shader for every span of tiles; groups: the group of every span; numbers: for
+// leaders: two quads per span of tiles, written by the leaders shader; groups: the group of every span; numbers: for
 // every group the rounding error of ratios per weight and operation, then for all groups the number of updates before
-// these swaps plus one, the operations per update, those added by the rounding of dual vectors, and the excess over 1
-// that a ratio must have; swap: see swap_gains, with the largest weight of every group next to a and b; swaps: ratio,
-// tile, row and slot; then the outcome, the group, the rounding error of the ratio, and a number that swap_duals
-// writes. One workgroup.
+// these swaps plus one, the operations per update, the operations added by the rounding of dual vectors, and the
+// minimum excess of a ratio over 1; swap: see swap_gains, with the largest weight of every group next to a and b;
+// swaps: ratio, tile, row and slot; then the outcome, the group, the rounding error of the ratio, and a number that
+// swap_duals writes. One workgroup.
 
 struct Parameters { start: u32, spans: u32, groups: u32, step: u32, quads: u32, most: u32 }
 

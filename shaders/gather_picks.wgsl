@@ -3,8 +3,8 @@
 //
 // trial_entries: own shares and alias of every position of a part and of its null entry, part by part; picks: first
 // position, number of entries, shares per entry and number of the part of every pick; table: the stored row of every
-// position; factors: the factor of that row; images: the rows of all picks. A dispatch writes the rows that are in
-// its chunk, and zeros for the null entry; positions: the picked positions, NOBODY for the null entry.
+// position; factors: the factor of that row; images: the rows of all picks; a dispatch writes the rows in its
+// chunk and, for null entries, zeros; positions: the picked positions, NOBODY for the null entry.
 
 struct Parameters {
   start: u32, tiles: u32, quads: u32, reading: u32,
@@ -19,7 +19,7 @@ struct Parameters {
 @group(0) @binding(6) var<storage, read_write> images: array<real4>;
 @group(0) @binding(7) var<storage, read_write> positions: array<u32>;
 
-// Number of threads that share a row.
+// Number of threads per row.
 const LANES: u32 = 8u;
 
 var<workgroup> sh_positions: array<u32, 8>;

@@ -1,8 +1,8 @@
 // Products of some rows U with a complex matrix of every node: first with P⁻¹, then with the result, for U P⁻¹ Uᵀ.
 //
 // rows: U, n values each; matrices: a matrix of n by `columns` values per node, with values `stride` apart in a
-// column and `step` apart in a row; products: U times that matrix, row by row. Matrices of nodes are `pitch` values
-// apart. One thread per value.
+// column and `step` apart between columns; products: U times that matrix, row by row. The matrices of successive
+// nodes are `pitch` values apart. One thread per value.
 
 struct Parameters { start: u32, values: u32, n: u32, count: u32, columns: u32, stride: u32, step: u32, pitch: u32 }
 

@@ -1,7 +1,7 @@
 // G = F R, in the layout for products with rows.
 //
-// map: Fᵀ, n rows of 4·quads values; root: n columns of R; factor: 4·quads rows of column_quads·4 values, zeros beyond
-// column n. One thread per value.
+// map: Fᵀ, n rows of 4·quads values; root: n columns of R; factor: 4·quads rows of column_quads·4 values, zeros
+// beyond column n. One thread per value.
 
 struct Parameters { start: u32, n: u32, quads: u32, column_quads: u32 }
 

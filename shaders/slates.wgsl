@@ -134,7 +134,7 @@ fn main(
   for (var picked = 0u; picked < p.size; picked++) {
     let terms = real(4u * p.quads);
     let rounding = real(bitcast<f32>(p.unit)) * (4.0 * sqrt(terms * (ONE + operations)) + 4.0);
-    // The same for all threads.
+    // The condition is the same for all threads.
     if !choose(thread, tile, p.size - picked > lacking, rounding) {
       if thread == 0u {
         picks[number * p.size] = NONE;

@@ -1,6 +1,6 @@
 // Updates the dual basis and the chosen rows by a swap, and computes the factors that update the table.
 //
-// w_l ← w_l − α_l w_i − γ_l w',   α_l = M_il / M_ii,   γ_l = w_l·b_j − α_l w_i·b_j,   a = 1 / M_ii,   b = ρ / M_ii
+//   w_l ← w_l − α_l w_i − γ_l w',   α_l = M_il / M_ii,   γ_l = w_l·b_j − α_l w_i·b_j,   a = 1 / M_ii,   b = ρ / M_ii
 //
 // swaps: see choose_swap; places: see swap_row, then for every column the place of its factors in `swap`, or NOWHERE;
 // scales: the scale of every column's factors; swap: see swap_gains, value by value; vectors: see shared/swap_state.

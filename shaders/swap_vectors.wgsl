@@ -2,8 +2,8 @@
 //
 //   r = b_j − π_S(b_j),   ρ = M_ii ‖r‖² + (w_i·b_j)²,   w' = (M_ii r + (w_i·b_j) w_i) / ρ
 //
-// swaps: see choose_swap; places: see swap_row; swap: see swap_gains, value by value; vectors: see shared/swap_state. One
-// workgroup.
+// swaps: see choose_swap; places: see swap_row; swap: see swap_gains, value by value; vectors: see shared/swap_state.
+// One workgroup.
 
 struct Parameters { start: u32, step: u32, quads: u32, columns: u32 }
 
@@ -13,7 +13,7 @@ struct Parameters { start: u32, step: u32, quads: u32, columns: u32 }
 @group(0) @binding(3) var<storage, read_write> swap: array<real>;
 @group(0) @binding(4) var<storage, read_write> vectors: array<real>;
 
-// Takes the components along the chosen rows from r, and adds them to the coefficients.
+// Subtracts from r the components along the chosen rows, and adds them to the coefficients.
 fn project(thread: u32) {
   let columns = parameters.columns;
   for (var first = 0u; first < columns; first += OUTPUTS) {

@@ -13,8 +13,8 @@ var<workgroup> sh_traces: array<real, MOST>;
 var<workgroup> sh_relative: real;
 var<workgroup> sh_ratio: real;
 
-// Returns tr(Qᵀ Ĝ_l Q) of the directions so far. It is summed over tiles of QQᵀ: tiles (i, i + o), with o up to half
-// the tiles in a row, stand for all.
+// Returns tr(Qᵀ Ĝ_l Q) of the directions so far. It is summed over tiles (i, i + o) of QQᵀ; offsets o up to half the
+// number of tiles per row stand for all.
 fn inside(t: u32, gram: u32, thread: u32) -> real {
   let tiles = parameters.pitch / 4u;
   let across = tiles / 2u + 1u;

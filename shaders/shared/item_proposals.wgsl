@@ -30,7 +30,7 @@ const REJECTED: u32 = 0u;
 const ACCEPTED: u32 = 1u;
 const UNDECIDED: u32 = 2u;
 const GOES_ON: u32 = 3u;
-// Number of values of a row multiplied at a time, in groups of four, and the pitch of a row, which lets threads read
+// Number of values per row multiplied at a time, in groups of four, and the pitch of rows, which lets threads read
 // from different banks.
 const WIDTH: u32 = 8u;
 const PITCH: u32 = 9u;
@@ -128,7 +128,7 @@ fn normalise(thread: u32) {
   workgroupBarrier();
 }
 
-// Updates bounds and state by the pivot of an item; called by one thread.
+// Updates bounds and state by the pivot of item t; called by one thread.
 fn judge(t: u32) {
   var sum = ONE;
   for (var s = 0u; s < t; s++) {

@@ -1,4 +1,4 @@
-// Random words by the number of a proposal. Requires a block and a seed among the parameters.
+// Random words, numbered by proposal. Requires a block and a seed among the parameters.
 
 // First counter of the trials.
 const TRIALS: u32 = 0x80000000u;

@@ -2,7 +2,7 @@
 
 const NOBODY: u32 = 0xffffffffu;
 
-// Returns the position that a trial's words draw from the part of a pick; NOBODY for the null entry.
+// Returns the position that a trial's words draw from the part of pick t; NOBODY for the null entry.
 fn drawn_position(words: vec4<u32>, t: u32) -> u32 {
   let pick = picks[t];
   let drawn = drawn_entry(words.x, words.y, pick.y, pick.z);

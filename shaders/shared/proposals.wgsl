@@ -29,7 +29,7 @@ var<workgroup> sh_first: array<atomic<u32>, 2>;
 var<workgroup> sh_state: u32;
 var<workgroup> sh_picked: u32;
 
-// Chooses the eigenvectors of a proposal.
+// Chooses the eigenvectors of the given proposal.
 fn choose(proposal: u32, thread: u32) {
   let p = parameters;
   if thread < p.parts {
@@ -70,7 +70,7 @@ fn choose(proposal: u32, thread: u32) {
   workgroupBarrier();
 }
 
-// Picks the item of a trial; called by the trial's thread only.
+// Picks the item of the given trial; called by its thread only.
 fn pick(trial: Trial, thread: u32) {
   let size = parameters.size;
   let s = sh_picked;

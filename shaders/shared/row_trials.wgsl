@@ -40,7 +40,7 @@ fn verdict(threshold: real, limit: real, margin: real) -> u32 {
   return select(REJECTED, UNDECIDED, threshold - margin <= limit);
 }
 
-// Makes AT_ONCE trials of a pick.
+// Makes AT_ONCE trials of pick t.
 fn try_rows(draw: u32, number: u32, t: u32, thread: u32) -> Tried {
   let trial = thread / LANES;
   let lane = thread % LANES;

@@ -6,7 +6,7 @@ const PITCH: u32 = 9u;
 
 var<workgroup> sh_partial: array<real, 2304>;
 
-// Returns the sum over the lanes of a row.
+// Returns the sum over the lanes.
 fn row_sum(thread: u32) -> real {
   var sum = ZERO;
   for (var lane = 0u; lane < LANES; lane++) {

@@ -14,8 +14,8 @@ var<workgroup> sh_errors: array<real, MOST>;
 var<workgroup> sh_chosen: array<u32, MOST>;
 var<workgroup> sh_picks: array<u32, MOST>;
 
-// `square` is the squared length of the residual, and `error` bounds the squared length of its error. Errors of
-// different directions are independent, and rounding errors of an operation are as large as they can be.
+// `square` is the squared length of the residual, and `error` the squared length of its error. Errors of different
+// directions are taken as independent, and rounding errors of one operation as large as possible.
 struct Trial { position: u32, alive: bool, threshold: real, square: real, error: real }
 
 // Returns the position that a word of 64 bits draws from the alias table.

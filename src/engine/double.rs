@@ -5,7 +5,7 @@ use faer::MatRef;
 use super::{Engine, Precision, Rows};
 use crate::Result;
 
-/// Returns the engine for anything that determines the law of a draw: the given engine, or the CPU if that engine
+/// Returns the engine for anything that determines the law of draws: the given engine, or the CPU if that engine
 /// computes in single precision. Gram matrices in single precision would falsify eigenvectors, tilt and rank.
 pub(crate) fn in_double(engine: &Engine) -> &Engine {
     match engine.info().precision {

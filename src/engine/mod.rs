@@ -100,7 +100,7 @@ impl Engine {
         &HOST
     }
 
-    /// A GPU.
+    /// Opens a GPU.
     ///
     /// # Errors
     /// Errors of [`Gpu::new`](gpu::Gpu::new).
@@ -156,7 +156,7 @@ impl Engine {
         known.map_or_else(|| self.verbs.part_grams(rows, map), Ok)
     }
 
-    /// Whether the engine knows any rows, not necessarily those of the current problem.
+    /// Whether the engine knows any rows, perhaps of another problem.
     pub(crate) fn knows_rows(&self) -> bool {
         self.apart().0.known.is_some()
     }

@@ -6,7 +6,7 @@ use pulp::Simd;
 
 use crate::data::Scalar;
 
-/// Values of a row converted at a time: two vectors of 256 bits.
+/// Number of values converted at a time: two vectors of 256 bits.
 pub(crate) const CHUNK: usize = 8;
 
 /// A row split into chunks. If its length is not a multiple of a chunk, the last chunk covers the end of the row and

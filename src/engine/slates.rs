@@ -22,7 +22,7 @@ pub trait SlateDevice: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct SlateBatch<'b> {
     pub(crate) features: &'b Features,
-    /// The least and the most items of every part.
+    /// Minimum and maximum number of items of every part.
     pub(crate) quota: &'b [[u32; 2]],
     /// Number of picks, k.
     pub(crate) size: usize,

@@ -47,7 +47,7 @@ pub struct Job {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct SlateShape {
     pub(in crate::engine) dims: usize,
-    /// Bytes per stored value of a row.
+    /// Bytes per stored value.
     pub(in crate::engine) value_bytes: usize,
     pub(in crate::engine) picks: usize,
     pub(in crate::engine) parts: usize,

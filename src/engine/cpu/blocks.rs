@@ -7,7 +7,7 @@ use faer::{
 
 use crate::engine::{Group, Rows};
 
-/// Rows converted to f64 at a time: 256 rows of 64 values are 128 KiB.
+/// Number of rows converted to f64 at a time: 256 rows of 64 values are 128 KiB.
 pub(super) const BLOCK: usize = 256;
 /// Rows per task. The number does not depend on the machine, because sums are computed per task.
 const TASK: usize = 8192;

@@ -149,7 +149,7 @@ impl fmt::Debug for ItemTables<'_> {
 /// A range of proposals to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Wave {
-    /// Their random numbers.
+    /// The random numbers of the proposals.
     pub(crate) stream: Stream,
     /// The number of the first proposal.
     pub(crate) first: u32,
@@ -161,7 +161,7 @@ pub struct Wave {
 /// The outcome of a wave: proposals that are not listed were rejected.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// In ascending order of their numbers.
+    /// The proposals, in ascending order of their numbers.
     pub(crate) proposals: Vec<Proposal>,
 }
 
@@ -198,12 +198,12 @@ pub(crate) struct Proposal {
     pub(crate) verdict: Verdict,
 }
 
-/// The decision of a device on a proposal.
+/// A device's decision on one proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Accepted, with the items at these positions in the order of picks.
     Accepted(Vec<u32>),
-    /// A decision was closer than the device's rounding, or the proposal took too long.
+    /// A decision was within the device's rounding error, or the proposal took too long.
     Undecided,
 }
 

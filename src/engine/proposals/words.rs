@@ -22,7 +22,7 @@ pub(crate) struct Stream {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Coin(pub(crate) f64);
 
-/// A trial: a word that picks the item, and the number that is compared with its probability of acceptance.
+/// A word that picks the item of a trial, and the number that is compared with its probability of acceptance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
     pub(crate) word: u64,

@@ -45,14 +45,14 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Draw random diverse subsets
     ///
-    /// From a Partition-DPP with --quota, a k-DPP with --k, independent k-DPPs with --quota and --independent, and
-    /// otherwise a plain DPP. Ranges in --quota leave the total open, unless --k fixes it.
+    /// Draws from a Partition-DPP with --quota, from a k-DPP with --k, from independent k-DPPs with --quota and
+    /// --independent, and otherwise from a plain DPP. Ranges in --quota leave the total open, unless --k fixes it.
     #[command(after_help = "Run 'pdpp sample --help' for all options and examples.")]
     #[command(after_long_help = examples::followed_by(examples::SAMPLE, EXIT_STATUS))]
     Sample(SampleArguments),
     /// Find the most diverse subset
     ///
-    /// The set with the largest determinant among all sets that meet --quota, of --k items, or otherwise of any size.
+    /// Finds the set with the largest determinant among all sets that meet --quota, of --k items, or else of any size.
     /// Ranges in --quota leave the total open, unless --k fixes it.
     #[command(after_help = "Run 'pdpp map --help' for all options and examples.")]
     #[command(after_long_help = examples::followed_by(examples::MAP, EXIT_STATUS))]
@@ -67,8 +67,8 @@ pub(crate) enum Command {
     /// Compute how many items of each part a k-DPP chooses
     ///
     /// Computes the distribution of the part counts of a k-DPP without a quota, and the probability that it meets
-    /// --quota by chance. k is --k or the total of --quota; if both are given, they must agree. If --quota has ranges
-    /// and --k is absent, the distribution is a plain DPP.
+    /// --quota by chance. k is --k or the total of --quota; if both are given, they must agree. With ranges in
+    /// --quota and without --k, the sets come from a plain DPP.
     #[command(after_help = "Run 'pdpp counts --help' for all options and examples.")]
     #[command(after_long_help = examples::followed_by(examples::COUNTS, EXIT_STATUS))]
     Counts(CountsArguments),

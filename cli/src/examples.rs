@@ -62,8 +62,8 @@ Examples:
     pdpp counts --dataset digits --k 3
   Compute how likely three digits are a zero, a one and a two:
     pdpp counts --dataset digits --quota 0=1,1=1,2=1
-  Compute how likely the counts of four digits are in ranges:
-    pdpp counts --dataset digits --k 4 --quota 3=1..2,8=..3
+  Compute how likely three digits are one or two threes, and eights otherwise:
+    pdpp counts --dataset digits --k 3 --quota 3=1..2,8=..
   Estimate how likely 20 digits are two per class:
     pdpp counts --dataset digits --k 20 --quota equal --method estimated";
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use clap::{Arg, Args, Command, CommandFactory, ValueEnum};
+use clap::{Arg, Args, Command, CommandFactory, ValueEnum, builder::PossibleValue};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
@@ -86,7 +86,7 @@ fn section(command: &Command) -> String {
     let about = about.unwrap_or_default();
     let mut text = format!("## {name}\n\n{}\n\n```text\n{usage}\n```\n", escaped(&about));
     for heading in headings(command) {
-        text += &format!("\n### {heading}\n\n");
+        text.extend(["\n### ", heading, "\n\n"]);
         for argument in visible(command).filter(|argument| self::heading(argument) == heading) {
             text += &entry(argument);
         }
@@ -124,11 +124,12 @@ fn entry(argument: &Arg) -> String {
     let list = |values: Vec<&str>| values.join(", ");
     let defaults = argument.get_default_values().iter().filter_map(|value| value.to_str()).collect();
     if argument.get_action().takes_values() && !argument.get_default_values().is_empty() {
-        text += &format!("\n\n[default: {}]", list(defaults));
+        text.extend(["\n\n[default: ", &list(defaults), "]"]);
     }
     let values = argument.get_possible_values();
     if argument.get_action().takes_values() && !argument.is_hide_possible_values_set() && !values.is_empty() {
-        text += &format!("\n\n[possible values: {}]", list(values.iter().map(|it| it.get_name()).collect()));
+        let names = list(values.iter().map(PossibleValue::get_name).collect());
+        text.extend(["\n\n[possible values: ", &names, "]"]);
     }
     let short = argument.get_short().map_or(String::new(), |short| format!("`-{short}`, "));
     let lines = escaped(&text).replace('\n', "\n  ").replace("\n  \n", "\n\n");

@@ -55,7 +55,7 @@ pub(crate) struct BenchArguments {
     pub(crate) quiet: bool,
 }
 
-/// How features are stored.
+/// The type of the stored features.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ValueType {
     /// Half precision.

@@ -82,7 +82,7 @@ pub(crate) struct WeighingArguments {
         help_heading = "Similarity and scores"
     )]
     pub(crate) ridge: Option<Ridge>,
-    /// Prefer items that resemble others of their part, or of all
+    /// Weight items by similarity to others of their part, or to all
     ///
     /// Each item is weighted by its similarity to the other items of its part, or to all items. Sets are then
     /// representative as well as diverse; diversity alone favours outliers. Use it with --similarity cosine or rbf.

@@ -55,11 +55,11 @@ pub(crate) struct MapArguments {
     pub(crate) solver: SolverChoice,
     /// Bound how much better any other set can be
     ///
-    /// Takes as long as the search, or up to 5 seconds if that is longer. With --time-limit, and up to about 5 000
-    /// items, branch and bound lowers the bound until the time is over, and may find a better set.
+    /// May take as long as --time-limit again, or 5 seconds if that is longer. With --time-limit, and up to about 5 000
+    /// items, branch and bound lowers the bound until the time is over. A better set replaces the answer.
     #[arg(long, help_heading = "Method")]
     pub(crate) certify: bool,
-    /// Find a D-optimal design: the rows that best fit a linear model
+    /// Find a D-optimal design: rows that estimate a linear model best
     ///
     /// --k or --quota asks for at least as many rows as there are columns. Columns are used as given, so a model with an
     /// intercept needs a column of ones. Parts are blocks.

@@ -58,7 +58,7 @@ pub(crate) struct SampleArguments {
     pub(crate) explained: bool,
     /// How to draw: rejection, interpolation, estimated or mcmc
     ///
-    /// Applies to quotas. All methods except estimated and mcmc are exact.
+    /// For sets under --quota. All methods except estimated and mcmc are exact.
     #[arg(long, value_enum, value_name = "METHOD", default_value_t, help_heading = "Method")]
     pub(crate) method: MethodChoice,
     /// Show which method would draw, and why, and draw nothing
@@ -146,7 +146,7 @@ pub(crate) enum BoundChoice {
     Block,
     /// Proposes item after item, orthogonal to the items before.
     Sequential,
-    /// Proposes two halves of the parts, each drawn exactly; best for many parts.
+    /// Proposes two halves of the set, each drawn exactly; best for many parts.
     Halves,
 }
 

@@ -18,6 +18,7 @@ mod files;
 mod formats;
 mod gaussian;
 mod gaussian_search;
+mod help;
 mod infer;
 mod interrupts;
 mod kernels;

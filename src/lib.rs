@@ -5,7 +5,7 @@
 //! use partition_dpp::{Engine, Features, Method, Partition, PartitionDpp, Quota};
 //!
 //! # fn main() -> Result<(), partition_dpp::Error> {
-//! // Six items with three features each, in two parts; two of each, as different as possible.
+//! // Six items with three features each, in two parts: one cat and two dogs, as different as possible.
 //! let values = vec![1., 0., 0., 0., 1., 0., 1., 1., 0., 0., 0., 1., 1., 0., 1., 0., 1., 1.];
 //! let features = Features::from_rows(6, 3, values)?;
 //! let partition = Partition::from_labels(&["cat", "cat", "cat", "dog", "dog", "dog"])?;

@@ -74,7 +74,8 @@ fn pages() -> io::Result<String> {
 
 /// The reference in Markdown.
 fn reference() -> String {
-    commands().iter().map(section).collect::<Vec<_>>().join("\n")
+    let sections: Vec<String> = commands().iter().map(section).collect();
+    format!("# Every command and option\n\n{}", sections.join("\n"))
 }
 
 /// The section of a command: description, usage, options by heading, and examples.

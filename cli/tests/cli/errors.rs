@@ -8,7 +8,6 @@ const INPUT: &str = "sample --features features.csv --labels labels.csv";
 fn arguments() {
     let folder = Folder::new();
     let refuse = |arguments: &str, culprits: &[&str]| folder.refuses(arguments, 2, culprits);
-    refuse("", &["subcommand"]);
     refuse("smaple", &["smaple"]);
     refuse("sample", &["--features", "--kernel", "--dataset"]);
     refuse("sample --features features.csv --dataset digits", &["--features", "--dataset"]);

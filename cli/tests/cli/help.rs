@@ -94,3 +94,10 @@ fn the_reference_has_every_option() {
     }
     assert!(!text.contains("generate"));
 }
+
+/// If this fails: `pdpp generate markdown > docs/guide/options.md`.
+#[test]
+fn the_reference_page_is_current() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guide/options.md");
+    assert_eq!(std::fs::read_to_string(page).unwrap(), printed("generate markdown"));
+}

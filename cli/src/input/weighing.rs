@@ -60,8 +60,7 @@ pub(crate) struct WeighingArguments {
     pub(crate) score_column: Option<String>,
     /// Weight of diversity against scores, from 0 to 1 [default: 0.5]
     ///
-    /// With 0 only scores matter, with 1 only diversity. Sets with a larger (1 - D) sum(scores) + D log det
-    /// are more likely.
+    /// With 0 only scores matter, with 1 only diversity. Sets with a larger (1 - D) sum(scores) + D log det are more likely.
     #[arg(
         long,
         value_name = "D",

@@ -169,8 +169,8 @@ fn advise(error: &partition_dpp::Error, rows: &Bound<'_, PyAny>, features: &Feat
     let cover = seconds(8.0 * (items as f64).powi(2) * dims as f64);
     let cover =
         format!("select(..., method=\"map\", solver=\"coverage\") needs no rank ({cover}, less with labels)");
-    let ways: String = ways.into_iter().chain([cover]).map(|way| format!("\n  {way}")).collect();
-    refused(format!("{error}{ways}"))
+    let ways = ways.into_iter().chain([cover]).collect::<Vec<_>>().join("\n  ");
+    refused(format!("{error}\n  {ways}"))
 }
 
 /// Operations until sets of `size` items are drawn.

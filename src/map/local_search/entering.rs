@@ -44,7 +44,7 @@ impl<const N: usize> Leaving<N> {
         // Gauss and Jordan's elimination in place; the matrix is positive definite, so it needs no pivoting.
         for at in 0..N {
             let pivot = matrix[at][at];
-            if !(pivot > 0.0) {
+            if pivot <= 0.0 || pivot.is_nan() {
                 return None;
             }
             determinant *= pivot;
@@ -119,7 +119,8 @@ impl<'a, const N: usize> Entering<'a, N> {
             found.compared += u64::from(part + 1 == N);
             let ratio = ratio * square;
             // Rounding may leave a negative square.
-            if !(ratio * later > found.ratio) {
+            let can_improve = ratio * later > found.ratio;
+            if !can_improve {
                 continue;
             }
             picked[part] = (at, row);

@@ -90,7 +90,7 @@ fn best_of<const N: usize>(
 ) -> Option<Vec<Place>> {
     let each = BUDGET / choices.len().max(1);
     let affordable = |&limit: &usize| [limit; N].iter().product::<usize>() <= each;
-    let limit = (SHORTEST..).take_while(affordable).last().unwrap_or(SHORTEST);
+    let limit = (SHORTEST..BUDGET).take_while(affordable).last().unwrap_or(SHORTEST);
     let in_time = |at: usize| clock.ended().is_none().then(|| items.best(&choices[at], limit));
     let mut best = Found::none();
     for found in map_ordered(choices.len(), in_time).into_iter().flatten() {
@@ -265,18 +265,19 @@ mod tests {
     use super::*;
     use crate::{Features, Partition, PartitionDpp, Quota, Watch, map::Objective};
 
-    /// The parts, and the items of each.
-    const PARTS: [usize; 2] = [5, 4];
+    /// The number of parts, and of the items of each.
+    const PARTS: usize = 5;
+    const MEMBERS: usize = 4;
+    const SETS: usize = MEMBERS.pow(5);
 
     /// Returns the largest ln det of sets that differ from `set` in `moved` parts, by enumeration.
     fn enumerated(space: &SearchSpace<'_>, set: &[Place], moved: usize) -> f64 {
-        let [parts, members] = PARTS;
         let mut best = f64::NEG_INFINITY;
-        for mut code in 0..members.pow(parts as u32) {
+        for mut code in 0..SETS {
             let mut other = set.to_vec();
             for place in &mut other {
-                place.position = code % members;
-                code /= members;
+                place.position = code % MEMBERS;
+                code /= MEMBERS;
             }
             if set.iter().zip(&other).filter(|(x, y)| x != y).count() == moved {
                 best = best.max(space.candidates.log_det(&other));
@@ -288,7 +289,7 @@ mod tests {
     /// Compares exchanges of two and three parts with enumeration, for k = n and k < n.
     #[test]
     fn exchanges_are_the_best_of_all() {
-        let [parts, members] = PARTS;
+        let (parts, members) = (PARTS, MEMBERS);
         let labels: Vec<usize> = (0..parts * members).map(|item| item / members).collect();
         let partition = Partition::from_labels(&labels).unwrap();
         let quota = Quota::new(&partition, vec![1; parts]).unwrap();

@@ -136,7 +136,7 @@ fn a_quota_fits_its_parts() {
         assert_error!(
             Quota::new(&partition, vec![1; entries]),
             Error::QuotaLength { ref parts, entries: found } if parts.len() == 2 && found == entries,
-            [&*format!("{entries} entries"), "2 parts"]
+            [&*format!("{entries} entr"), "2 parts"]
         );
     }
     assert_error!(
@@ -209,7 +209,7 @@ fn an_asymmetric_kernel_names_its_worst_pair() {
         Kernel::from_dense(3, &kernel),
         Error::Asymmetric { row: 1, column: 2, gap, tolerance }
             if abs_diff_eq!(gap, 0.5, epsilon = 1e-15) && abs_diff_eq!(tolerance, 4e-10, epsilon = 1e-20),
-        ["at (1, 2)", "off by 5e-1", "tolerance 4e-10"]
+        ["(1, 2) and (2, 1)", "differ by 0.5", "tolerance 4e-10"]
     );
     kernel[7] = 1.0;
     kernel[1] = 1.0 + 1e-11;
@@ -222,9 +222,9 @@ fn an_indefinite_kernel_tells_its_smallest_eigenvalue() {
         Kernel::from_dense(2, &[10.0, 20.0, 20.0, 10.0]),
         Error::NotPositiveSemidefinite { eigenvalue, tolerance }
             if abs_diff_eq!(eigenvalue, -10.0, epsilon = 1e-12) && abs_diff_eq!(tolerance, 3e-9, epsilon = 1e-15),
-        ["eigenvalue -1e1", "tolerance"]
+        ["eigenvalue is -10", "tolerance"]
     );
-    assert_error!(Kernel::from_dense(1, &[-2.0]), Error::NotPositiveSemidefinite { .. }, ["-2e0"]);
+    assert_error!(Kernel::from_dense(1, &[-2.0]), Error::NotPositiveSemidefinite { .. }, ["is -2"]);
 }
 
 #[test]

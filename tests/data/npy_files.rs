@@ -253,7 +253,8 @@ fn an_array_that_is_not_a_matrix_is_refused_with_its_dimensions() {
     for shape in [&[][..], &[6], &[1, 2, 3], &[1, 1, 2, 3]] {
         let (problem, message) = problem(&npy("<f8", false, shape, &f64s(&SMALL)));
         assert_eq!(problem, NpyProblem::Dimensions(shape.len()));
-        assert!(message.contains(&format!("has {} dimensions", shape.len())), "{message}");
+        let plural = if shape.len() == 1 { "" } else { "s" };
+        assert!(message.contains(&format!("has {} dimension{plural}", shape.len())), "{message}");
     }
 }
 

@@ -271,7 +271,7 @@ fn quotas_that_no_set_meets_are_refused() {
         assert_error!(
             Plan::k_dpp(&grams, k),
             Error::SizeAboveRank { rank: 3, .. },
-            [&*text, "number of features"]
+            [&*text, "determinant zero"]
         );
         assert_error!(Marginals::k_dpp(&grams, k), Error::SizeAboveRank { rank: 3, .. }, [&*text]);
     }

@@ -82,7 +82,7 @@ fn a_kernel_may_be_off_by_as_much_as_is_said() {
         Kernel::from_dense_within(2, &[1.0, 1.1, 1.1, 1.0], 0.01),
         Error::NotPositiveSemidefinite { eigenvalue, tolerance }
             if abs_diff_eq!(eigenvalue, -0.1, epsilon = 1e-12) && abs_diff_eq!(tolerance, 0.021, epsilon = 1e-12),
-        ["eigenvalue is -", "tolerance 2"]
+        ["eigenvalue is -", "tolerance is 2"]
     );
     for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_error!(

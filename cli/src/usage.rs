@@ -54,6 +54,15 @@ impl Line {
         self.command.as_ref().is_some_and(|command| has(command, long))
     }
 
+    /// Whether the option takes a value that is not a file.
+    fn takes_text(&self, long: &str) -> bool {
+        let is_file =
+            |argument: &clap::Arg| argument.get_value_names().is_some_and(|names| names[0] == "FILE");
+        let takes = |argument: &clap::Arg| argument.get_action().takes_values() && !is_file(argument);
+        let arguments = self.command.as_ref().into_iter().flat_map(Command::get_arguments);
+        arguments.filter(|argument| argument.get_long() == Some(long)).any(takes)
+    }
+
     /// An argument that the command does not take.
     fn unknown(&self, error: &clap::Error) -> Option<(String, Vec<String>)> {
         let found = text(error, ContextKind::InvalidArg)?;
@@ -85,7 +94,8 @@ impl Line {
         let is_it =
             |pair: &&[String]| pair[1].starts_with(found) && pair[1].starts_with('-') && is_number(&pair[1]);
         let pair = self.arguments.windows(2).find(is_it)?;
-        pair[0].starts_with("--").then_some((&*pair[0], &*pair[1]))
+        let long = pair[0].strip_prefix("--")?;
+        self.takes_text(long).then_some((&*pair[0], &*pair[1]))
     }
 
     /// The long option, without hyphens, that was typed with one hyphen.
@@ -128,7 +138,7 @@ fn value(error: &clap::Error) -> Option<(String, Vec<String>)> {
         return Some((invalid(problem), vec![format!("write digits only, as in {name} 5")]));
     }
     let reason = source.to_string();
-    if reason.contains("ByteSize") {
+    if reason.contains("ByteSize") || reason.contains("SI unit") {
         let way = format!("write a number and a unit, as in {name} 400MB");
         return Some((invalid("this is not a size"), vec![way]));
     }

@@ -232,7 +232,7 @@ fn planted_faults_are_noticed() {
         ),
     ] {
         let helper = (
-            "// The sum of a value of every thread.",
+            "// Returns the sum of `value` over all threads.",
             "fn pick_first(t: u32) -> u32 { return picks[t].x; }\n",
         );
         let Some(gpu) = patched(Precision::F32, &[(from, to), helper]) else { return };

@@ -114,7 +114,11 @@ impl BranchAndBound {
         let (engine, watch) = engine.apart();
         if search.is_new() {
             let quiet = engine.watched(&watch.without_reports());
-            search.keep(&LocalSearch::default().solve(model, &quiet)?.subset);
+            let start = LocalSearch::default().solve(model, &quiet)?;
+            // A set cut short by the time limit is no start for a search that continues.
+            if start.missing == 0 && start.log_det.is_finite() {
+                search.keep(&start.subset);
+            }
         }
         let clock = watch.start();
         let candidates = model.candidates();

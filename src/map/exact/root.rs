@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Sets are improved by swaps among at most this many items.
-pub(super) const MOST_SWAPPED: usize = 5_000;
+const MOST_SWAPPED: usize = 5_000;
 
 /// A run of the solver, before the tree.
 pub(super) struct Run<'c> {

@@ -97,7 +97,8 @@ impl<'a, const N: usize> Entering<'a, N> {
         let groups = slots.map(|(group, _)| group);
         let entrants = groups.map(|group| entrants(items, group, leaving, limit));
         let rests = std::array::from_fn(|part| rests(items, groups[part], &entrants[part]));
-        let largest = |part: &Vec<Entrant<N>>| part.first().map_or(0.0, |entrant| entrant.distance);
+        // Rounding may leave negative e_j.
+        let largest = |part: &Vec<Entrant<N>>| part.first().map_or(0.0, |entrant| entrant.distance.max(0.0));
         let ceilings = std::array::from_fn(|part| entrants[part..].iter().map(largest).product());
         Self { leaving, groups, entrants, rests, ceilings }
     }

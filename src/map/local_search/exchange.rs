@@ -17,7 +17,7 @@ const BUDGET: usize = 1 << 22;
 /// The least number of entering items of each part that are considered for a choice of leaving ones.
 const SHORTEST: usize = 8;
 /// The number of operations up to which the host computes C for exchanges of three parts: 2mnk.
-const MOST_OPERATIONS: usize = 1 << 32;
+const MOST_OPERATIONS: u64 = 1 << 32;
 /// The number of entries of C that exchanges of three parts may read.
 const MOST_READ: usize = 1 << 26;
 /// The number of edges (part of the entering item, leaving item) from which cycles begin.
@@ -38,8 +38,9 @@ pub(super) type Slots<const N: usize> = [(usize, usize); N];
 /// it exceeds the best.
 ///
 /// All combinations of a choice of I are compared if parts have at most L items, L² = 2²²/(choices of I) for two parts
-/// and L³ for three (L ≥ 8); in larger parts, the L items with the largest e_j. For three parts the choices of I are
-/// those with the largest weights of exchange cycles, as many as 2²⁶ entries of C allow:
+/// and L³ for three (L ≥ 8); in larger parts, the L items with the largest e_j. For three parts, the choices of I are the
+/// exchange cycles with the largest weights among the cycles through one of the 2¹² heaviest edges |C|, at most 2¹³ of
+/// them and as many as 2²⁶ items of average parts allow:
 ///
 /// ```text
 /// max_j |C_i'j| · max_j' |C_i''j'| · max_j'' |C_ij''|,   j, j', j'' of the parts of i, i', i''
@@ -71,12 +72,14 @@ pub(super) fn best_exchange(
     if improved.is_some() {
         return Ok(improved);
     }
-    let operations = 2 * space.rows.len() * space.rows.features().dims() * chosen.free_duals().ncols();
+    let sizes = [2, space.rows.len(), space.rows.features().dims(), chosen.free_duals().ncols()];
+    let operations = sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size as u64));
     let open = slots.chunk_by(|x, y| x.0 == y.0).count();
     if open < 3 || operations > MOST_OPERATIONS || clock.ended().is_some() {
         return Ok(None);
     }
-    let items = if items.positions.is_some() { Compared::all(Engine::host(), space, chosen)? } else { items };
+    let of_all_on_host = !space.engine.picks_ahead() && items.positions.is_none();
+    let items = if of_all_on_host { items } else { Compared::all(Engine::host(), space, chosen)? };
     let triples = items.cycles(&slots);
     Ok(best_of(&items, &triples, clock, stats))
 }

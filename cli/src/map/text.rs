@@ -179,7 +179,8 @@ fn describe(question: &Question<'_>, found: &Found) -> String {
 /// The solver's counts that are not zero.
 fn work(stats: &Stats) -> String {
     let counts = [
-        (stats.swaps + stats.exchanges, "swap"),
+        (stats.swaps, "swap"),
+        (stats.exchanges, "exchange"),
         (stats.restarts, "restart"),
         (stats.nodes, "node"),
         (stats.iterations, "iteration"),

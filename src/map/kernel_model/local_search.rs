@@ -16,8 +16,8 @@ impl Solver<KernelModel<'_>> for LocalSearch {
     /// Returns the greedy set of a kernel function, improved by swaps of one item until none multiplies the
     /// determinant by more than 1 + ε/k.
     ///
-    /// Sets that may have several sizes also gain or lose an item. There are no restarts and no swaps of two parts at
-    /// once; [`Stats::swaps`](super::super::Stats::swaps) counts the swaps.
+    /// Sets that may have several sizes also gain or lose an item. There are no restarts and no exchanges of several
+    /// parts; [`Stats::swaps`](super::super::Stats::swaps) counts the swaps.
     ///
     /// # Cost
     /// The cost of greedy, plus mk entries of K and 2mk² operations at the start, m entries and 8mk operations per

@@ -137,7 +137,7 @@ impl<'a, const N: usize> Entering<'a, N> {
         }
     }
 
-    /// The next row of the Cholesky factor of E without its diagonal entry, and the square of that.
+    /// The next row of the Cholesky factor of E, and the square of its diagonal entry.
     fn factor(&self, part: usize, at: usize, picked: &[(usize, [f64; N]); N]) -> ([f64; N], f64) {
         let entrant = &self.entrants[part][at];
         let (mut row, mut square) = ([0.0; N], entrant.distance);
@@ -149,9 +149,8 @@ impl<'a, const N: usize> Entering<'a, N> {
             row[before] = (inner - known) / above[before];
             square -= row[before] * row[before];
         }
-        let mut whole = row;
-        whole[part] = square.max(0.0).sqrt();
-        (whole, square)
+        row[part] = square.max(0.0).sqrt();
+        (row, square)
     }
 }
 

@@ -77,7 +77,7 @@ fn have(parts: &[String]) -> String {
 /// The message for a size above the rank, or above the number of features.
 pub(super) fn above_rank(k: usize, rank: usize) -> String {
     format!(
-        "k = {k} is above the rank of the kernel, {rank} or less: every set of {k} items has determinant zero in f64"
+        "k = {k} is above the rank of the kernel, which is at most {rank}: every set of {k} items has determinant zero in f64"
     )
 }
 

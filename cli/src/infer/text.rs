@@ -23,7 +23,7 @@ pub(super) fn render(question: &Question<'_>, inferred: &Inferred, quiet: bool) 
     let partition = question.input.partition.as_ref();
     let mut text = items(&of_items.value, question.input);
     text.extend(partition.map(|partition| parts(&marginals.value, partition)));
-    text.push_str(&sets(inferred));
+    text.push_str(&sets(question, inferred));
     text.push_str(&normaliser(inferred));
     if !quiet {
         text.push_str(&describe(question, inferred, of_items.error));
@@ -63,7 +63,9 @@ fn items(marginals: &[f64], input: &Input) -> String {
     order.sort_by(|&a, &b| marginals[b].total_cmp(&marginals[a]));
     let cells = |item: usize| {
         let part = input.parts_of(item).map(Cell::new);
-        [Some(right(item)), part, Some(right(probability(marginals[item])))].into_iter().flatten()
+        [Some(right(input.shown(item))), part, Some(right(probability(marginals[item])))]
+            .into_iter()
+            .flatten()
     };
     let part = || input.partition.as_ref().map(|_| "part").into_iter();
     let head = |title| [title].into_iter().chain(part()).chain(["probability"]);
@@ -101,7 +103,7 @@ fn parts(marginals: &[f64], partition: &Partition) -> String {
 }
 
 /// One row per set; nothing without sets.
-fn sets(Inferred { sets, log_probs, explained, .. }: &Inferred) -> String {
+fn sets(question: &Question<'_>, Inferred { sets, log_probs, explained, .. }: &Inferred) -> String {
     if sets.is_empty() {
         return String::new();
     }
@@ -110,7 +112,7 @@ fn sets(Inferred { sets, log_probs, explained, .. }: &Inferred) -> String {
     for (number, (set, log)) in sets.iter().zip(log_probs).enumerate().take(MOST_ROWS) {
         let log = log.value;
         let log_text = if log.is_infinite() { "–∞".into() } else { format!("{log:.6}") };
-        let items = if set.is_empty() { "–".into() } else { set.to_string() };
+        let items = if set.is_empty() { "–".into() } else { question.named(set.iter()) };
         let cells = [right(number), Cell::new(items), right(log_text), right(probability_of_log(log))];
         let share = explained.as_ref().map(|shares| right(format!("{:.3}", shares.total[number])));
         table.add_row(cells.into_iter().chain(share).collect::<Vec<_>>());

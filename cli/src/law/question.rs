@@ -57,7 +57,7 @@ impl Question<'_> {
     }
 
     /// Items as tables show them; ids may have spaces, so semicolons stand between them.
-    fn named(&self, items: impl Iterator<Item = usize>) -> String {
+    pub(crate) fn named(&self, items: impl Iterator<Item = usize>) -> String {
         let shown: Vec<Cow<'_, str>> = items.map(|item| self.input.shown(item)).collect();
         let has_spaces = shown.iter().any(|name| name.contains(' '));
         shown.join(if has_spaces { "; " } else { " " })

@@ -10,13 +10,15 @@ pub(crate) const MOST_ROWS: usize = 20;
 /// The most parts that get a column each.
 pub(crate) const MOST_COLUMNS: usize = 12;
 
+/// The width of tables that are written to files and pipes.
+const WIDTH: u16 = 100;
+
 /// A table without rows, at most as wide as the terminal.
 pub(crate) fn new_table(header: impl Into<Row>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none())).set_header(header);
-    if let Some((_, width)) = Term::stdout().size_checked() {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-    }
+    let width = Term::stdout().size_checked().map_or(WIDTH, |(_, width)| width);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     table
 }
 

@@ -39,7 +39,7 @@ impl Engine {
     /// Chooses the engine that is predicted to be faster for a job: a GPU that computes in f64, or the CPU.
     ///
     /// Nothing is measured for a job that any CPU finishes before a GPU is open. For other jobs, the rates of the CPU
-    /// are measured (about 50 ms, once per process). If a good GPU of its kind would be faster, the GPU is opened and
+    /// are measured (about 100 ms, once per process). If a good GPU of its kind would be faster, the GPU is opened and
     /// its rates are measured (once per process and adapter). It is used if these rates make it faster. Software
     /// adapters and GPUs without f64 are never chosen; [`Engine::gpu`] opens them.
     ///

@@ -11,7 +11,7 @@ use crate::{
 
 /// The exit statuses, as `--help` lists them.
 pub(crate) const EXIT_STATUS: &str = "Exit status:
-  0    the answer is on standard output
+  0    the answer is on standard output; of map also the best set found when its time is up
   2    bad arguments, bad input, a file that cannot be written, or a question without an answer:
        a quota that no set meets, k above the rank, no set of the size asked for
   3    no GPU although one was asked for, or a GPU that failed

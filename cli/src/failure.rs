@@ -47,12 +47,12 @@ pub(crate) enum Failure {
     Budget { source: Error, ways: Vec<String> },
     /// The answer would take too much memory.
     #[error("{needed} of memory are needed, but only {limit} are {rule}: {plan}")]
-    Memory { needed: String, limit: String, rule: &'static str, plan: String },
+    Memory { needed: String, limit: String, rule: &'static str, plan: String, ways: Vec<String> },
     /// Chains would take too long.
     #[error(
         "--burn-in, --thin, --samples and --chains ask for {moves:.1e} moves of the chains, more than the limit of {limit:.0e}"
     )]
-    Moves { moves: f64, limit: f64 },
+    Moves { moves: f64, limit: f64, ways: Vec<String> },
     /// A signal cannot be caught.
     #[error("signals cannot be caught: {0}")]
     Signal(String),
@@ -132,9 +132,19 @@ impl Failure {
             Failure::Usage { ways, .. }
             | Failure::Budget { ways, .. }
             | Failure::Impossible { ways, .. }
+            | Failure::Memory { ways, .. }
+            | Failure::Moves { ways, .. }
             | Failure::Slow { ways, .. } => ways,
             _ => &[],
         }
+    }
+
+    /// Adds a way out of a lack of memory.
+    pub(crate) fn with_way(mut self, way: &str) -> Self {
+        if let Failure::Memory { ways, .. } = &mut self {
+            ways.push(way.to_owned());
+        }
+        self
     }
 
     /// A fault of a file.

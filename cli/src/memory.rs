@@ -7,6 +7,9 @@ use sysinfo::System;
 
 use crate::failure::Failure;
 
+/// The rule of a limit that the user sets.
+const ALLOWED: &str = "allowed by --memory";
+
 /// A limit of memory, and its reason.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
@@ -31,7 +34,7 @@ impl Limit {
     /// The memory allowed, or the free memory. Call it before reading, since data that is read counts as needed.
     pub(crate) fn of(allowed: Option<ByteSize>) -> Self {
         match allowed {
-            Some(size) => Self { bytes: size.as_u64(), rule: "allowed by --memory" },
+            Some(size) => Self { bytes: size.as_u64(), rule: ALLOWED },
             None => Self { bytes: available(), rule: "free" },
         }
     }
@@ -42,7 +45,10 @@ impl Limit {
         if needed <= bytes {
             return Ok(());
         }
-        Err(Failure::Memory { needed: megabytes(needed), limit: megabytes(bytes), rule, plan: purpose() })
+        let allow = || format!("--memory {}MB allows that much", needed.div_ceil(1_000_000));
+        let ways = if rule == ALLOWED { vec![allow()] } else { Vec::new() };
+        let (needed, limit) = (megabytes(needed), megabytes(bytes));
+        Err(Failure::Memory { needed, limit, rule, plan: purpose(), ways })
     }
 
     /// Subtracts the bytes of features that are held in memory.

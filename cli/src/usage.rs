@@ -73,7 +73,7 @@ impl Line {
             ));
         }
         if let Some(long) = found.strip_prefix("--") {
-            return self.of_others(long);
+            return self.before_command(found).or_else(|| self.of_others(long));
         }
         if found.starts_with('-') && found.len() > 1 {
             let long = self.with_one_hyphen(found)?;
@@ -107,6 +107,16 @@ impl Line {
         let argument = self.arguments.iter().find(typed)?;
         let long = argument.trim_start_matches('-').split('=').next()?;
         self.has(long).then_some(long)
+    }
+
+    /// An option in front of the command.
+    fn before_command(&self, found: &str) -> Option<(String, Vec<String>)> {
+        let first = self.arguments.first().filter(|first| first.starts_with(found))?;
+        let all = Arguments::command();
+        let typed = self.arguments.iter().find(|argument| all.find_subcommand(argument).is_some());
+        let command = typed.map_or("sample", String::as_str);
+        let problem = format!("unexpected argument '{found}' in front of the command");
+        Some((problem, vec![format!("write options after the command, as in pdpp {command} {first}")]))
     }
 
     /// An option of other commands.
@@ -216,6 +226,8 @@ mod tests {
             ("sample --dataset digits --quota 1, 2", "'2'", "as in 1,2"),
             ("sample digits", "'digits'", "--features items.csv"),
             ("smaple", "smaple", "sample"),
+            ("--k 3", "'--k' in front of the command", "pdpp sample --k"),
+            ("--k=3 map --dataset digits", "'--k' in front of the command", "pdpp map --k=3"),
         ] {
             let (found, ways) = explained(&format!("pdpp {line}"));
             assert!(found.contains(problem), "{line}: {found}");

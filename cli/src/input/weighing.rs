@@ -337,8 +337,11 @@ impl WeighingArguments {
         // The whole kernel of few items is in f64 and is factored.
         let width = if is_whole { 32 } else { 4 };
         let bytes = width * items as u64 * landmarks as u64;
-        reading.limit.check(bytes, || {
-            format!("{items} items are compared with {landmarks} landmarks; --cache keeps them in a file")
+        let checked =
+            reading.limit.check(bytes, || format!("{items} items are compared with {landmarks} landmarks"));
+        checked.map_err(|failure| {
+            let failure = failure.with_way("--landmarks N with fewer landmarks takes less memory");
+            if is_whole { failure } else { failure.with_way("--cache FILE keeps the rows in a file") }
         })?;
         let found = with_progress(reading, |engine| rbf.features(features, engine))?;
         Ok(Gaussian::from(&found))

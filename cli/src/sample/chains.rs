@@ -77,7 +77,11 @@ impl ChainArguments {
     /// Refuses draws of sets of this size that take more than [`MOST_MOVES`].
     pub(crate) fn check(&self, draws: u64, size: usize) -> Result<(), Failure> {
         let moves = self.sweeps(draws) * size as f64;
-        if moves <= MOST_MOVES { Ok(()) } else { Err(Failure::Moves { moves, limit: MOST_MOVES }) }
+        if moves <= MOST_MOVES {
+            return Ok(());
+        }
+        let ways = ["--samples N with fewer samples", "--thin N and --burn-in N with fewer sweeps"];
+        Err(Failure::Moves { moves, limit: MOST_MOVES, ways: ways.map(String::from).to_vec() })
     }
 
     /// The least number of sweeps for this many draws.

@@ -116,7 +116,7 @@ fn a_subset_size_is_between_one_and_the_rank() {
     assert_error!(
         KDpp::new(&features, 3),
         Error::SizeAboveRank { k: 3, rank: 2 },
-        ["k = 3", "rank of the kernel, 2"]
+        ["k = 3", "rank of the kernel, which is at most 2"]
     );
     assert!(KDpp::new(&features, 2).is_ok());
     // Wide features of rank 1.

@@ -129,7 +129,7 @@ fn enough_is_left_to_choose_from() {
     assert_error!(
         k_dpp.excluding(&[2, 3]),
         Error::SizeAboveRank { k: 3, rank: 2 },
-        ["k = 3", "rank of the kernel, 2"]
+        ["k = 3", "rank of the kernel, which is at most 2"]
     );
 }
 

@@ -98,7 +98,7 @@ fn more_items_than_features_are_refused_by_arithmetic() {
     assert_error!(
         refused(counts),
         Error::SizeAboveRank { k: 4, rank: 3 },
-        ["k = 4", "rank of the kernel, 3"]
+        ["k = 4", "rank of the kernel, which is at most 3"]
     );
     let total = Quota::new(&partition, [0..=9, 0..=9]).unwrap().with_total(5).unwrap();
     assert_error!(refused(total), Error::SizeAboveRank { k: 5, rank: 3 }, ["k = 5"]);

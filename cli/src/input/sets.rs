@@ -165,6 +165,8 @@ mod tests {
         assert_eq!(limited("[[0,1], [2,3]]").unwrap().len(), 2);
         assert!(limited("[[0, 1], [2, 3], [4]]").unwrap_err().contains("20 bytes, the most"));
         assert_eq!(limited("[[0,1],[2,3],[4]]").unwrap().len(), 3);
-        assert!(limited("[[0,1],[2,3],[4,5]]").unwrap_err().contains("about 6 indices; at most 5 are allowed"));
+        assert!(
+            limited("[[0,1],[2,3],[4,5]]").unwrap_err().contains("about 6 indices; at most 5 are allowed")
+        );
     }
 }

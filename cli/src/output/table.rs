@@ -11,7 +11,7 @@ pub(crate) const MOST_ROWS: usize = 20;
 pub(crate) const MOST_COLUMNS: usize = 12;
 
 /// The width of tables that are written to files and pipes.
-const WIDTH: u16 = 100;
+const WIDTH: u16 = 120;
 
 /// A table without rows, at most as wide as the terminal.
 pub(crate) fn new_table(header: impl Into<Row>) -> Table {

@@ -77,7 +77,7 @@ fn quotas() {
     refuse("dark=1,dark=1", &["dark", "twice"]);
     refuse("4,0,0", &["dark", "4", "3"]);
     refuse("0,0,0", &["quota", "zero"]);
-    refuse("2,1,1", &["rank of the kernel, 3", "4 items"]);
+    refuse("2,1,1", &["rank of the kernel, which is at most 3", "4 items"]);
     folder.refuses("sample --features features.csv --quota 1,1", 2, &["--quota", "--labels"]);
 }
 

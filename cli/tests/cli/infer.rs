@@ -183,7 +183,11 @@ fn refused() {
     folder.refuses(&format!("{INPUT} --k 0"), 2, &["k is zero"]);
     folder.refuses(&format!("{INPUT} --k 3"), 2, &["k = 3", "rank"]);
     folder.refuses(&format!("{INPUT} --quota 0,0"), 2, &["quota", "zero"]);
-    folder.refuses(&format!("{INPUT} --quota 2,1"), 2, &["rank of the kernel, 2", "3 items"]);
+    folder.refuses(
+        &format!("{INPUT} --quota 2,1"),
+        2,
+        &["rank of the kernel, which is at most 2", "3 items"],
+    );
     folder.refuses(&format!("{INPUT} --quota 1,1 --k 3"), 2, &["--quota", "--k"]);
     folder.refuses("infer --features pairs.csv --quota 1,1", 2, &["--quota", "--labels"]);
     folder.refuses("infer --k 2", 2, &["--features"]);

@@ -168,7 +168,7 @@ fn what_is_refused() {
     refuse("infer", "1..2,..1,1 --k 1", &["1 item in all", "2 to 4"]);
     refuse("infer", "1,1,1 --k 2", &["--quota asks for 3", "--k for 2"]);
     refuse("counts", "1,1,1 --k 2", &["--quota asks for 3", "--k for 2"]);
-    refuse("sample", "2,1..,1", &["rank of the kernel, 3", "4 items"]);
+    refuse("sample", "2,1..,1", &["rank of the kernel, which is at most 3", "4 items"]);
     refuse("sample", "..3,..3,..3 --k 4", &["k = 4", "rank"]);
     refuse("sample", "..2,1,1 --include 1,4", &["light", "2 items"]);
     refuse("sample", "..2,1,1 --independent", &["--independent", "ranges"]);

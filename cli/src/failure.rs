@@ -139,10 +139,10 @@ impl Failure {
         }
     }
 
-    /// Adds a way out of a lack of memory.
-    pub(crate) fn with_way(mut self, way: &str) -> Self {
+    /// Adds ways out of a lack of memory.
+    pub(crate) fn with_ways(mut self, more: &[&str]) -> Self {
         if let Failure::Memory { ways, .. } = &mut self {
-            ways.push(way.to_owned());
+            ways.extend(lines(more));
         }
         self
     }

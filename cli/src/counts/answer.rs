@@ -29,7 +29,7 @@ pub(crate) struct Chance {
     pub(crate) error: f64,
     /// If it is estimated.
     pub(crate) standard_error: Option<f64>,
-    /// The draws that it is estimated from, unless no set can meet the quota.
+    /// The draws behind the estimate; `None` if no set can meet the quota.
     pub(crate) draws: Option<Draws>,
 }
 

@@ -335,14 +335,11 @@ impl WeighingArguments {
             output::note("--cache is not used: a kernel this small is computed again each time");
         }
         // The whole kernel of few items is in f64 and is factored.
-        let width = if is_whole { 32 } else { 4 };
-        let bytes = width * items as u64 * landmarks as u64;
-        let checked =
-            reading.limit.check(bytes, || format!("{items} items are compared with {landmarks} landmarks"));
-        checked.map_err(|failure| {
-            let failure = failure.with_way("--landmarks N with fewer landmarks takes less memory");
-            if is_whole { failure } else { failure.with_way("--cache FILE keeps the rows in a file") }
-        })?;
+        let bytes = if is_whole { 32 } else { 4 } * items as u64 * landmarks as u64;
+        let plan = || format!("{items} items are compared with {landmarks} landmarks");
+        let ways = ["--landmarks N with fewer landmarks", "--cache FILE keeps the rows in a file"];
+        let ways = if is_whole { &ways[..1] } else { &ways };
+        reading.limit.check(bytes, plan).map_err(|failure| failure.with_ways(ways))?;
         let found = with_progress(reading, |engine| rbf.features(features, engine))?;
         Ok(Gaussian::from(&found))
     }

@@ -57,6 +57,6 @@ impl Memory {
         if self.plan.total() - draws > self.limit {
             return checked;
         }
-        checked.map_err(|failure| failure.with_way("--samples N with fewer samples takes less memory"))
+        checked.map_err(|failure| failure.with_ways(&["--samples N with fewer samples"]))
     }
 }

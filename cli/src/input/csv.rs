@@ -1,10 +1,17 @@
 //! Numbers and text from .csv files; errors name row, column and line.
 
-use std::{fs::File, io::Read, path::Path};
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
 
-use super::columns::{self, names_of};
+use super::{
+    columns::{self, names_of},
+    csv_lines::Lines,
+};
 use crate::{failure::Failure, memory::Limit, output};
 
 /// A matrix of numbers, row by row.
@@ -29,10 +36,12 @@ pub(super) enum FirstRow {
 /// The records of a file, all of the same length. Rows count from 0 after the header.
 pub(super) struct Records<'a, R> {
     path: &'a Path,
-    reader: Reader<R>,
+    reader: Reader<Lines<R>>,
     record: ByteRecord,
     columns: Option<usize>,
     next_row: usize,
+    /// The line of the record.
+    line: u64,
 }
 
 /// One row.
@@ -40,6 +49,7 @@ pub(super) struct Row<'r> {
     path: &'r Path,
     cells: &'r ByteRecord,
     number: usize,
+    line: u64,
 }
 
 impl<'a> Records<'a, File> {
@@ -54,9 +64,12 @@ impl<'a> Records<'a, File> {
 impl<'a, R: Read> Records<'a, R> {
     /// Records of any source; the path is for messages.
     pub(super) fn new(path: &'a Path, source: R) -> Self {
-        let reader =
-            ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(source);
-        Self { path, reader, record: ByteRecord::new(), columns: None, next_row: 0 }
+        let reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .trim(Trim::All)
+            .from_reader(Lines::new(source));
+        Self { path, reader, record: ByteRecord::new(), columns: None, next_row: 0, line: 0 }
     }
 
     /// The next row, `None` at the end.
@@ -66,7 +79,14 @@ impl<'a, R: Read> Records<'a, R> {
         if !more.map_err(|error| Failure::file(path, error.to_string()))? {
             return Ok(None);
         }
-        let row = Row { path, cells: &self.record, number: self.next_row };
+        if let Some(start) = self.reader.get_mut().next_start() {
+            self.line = start.line;
+            if let Some(blank) = start.blank {
+                let problem = format!("line {blank} is blank: delete it, or write what is missing");
+                return Err(Failure::file(path, problem));
+            }
+        }
+        let row = Row { path, cells: &self.record, number: self.next_row, line: self.line };
         self.next_row += 1;
         let (found, needed) = (row.cells.len(), *self.columns.get_or_insert(row.cells.len()));
         if found != needed {
@@ -110,7 +130,7 @@ impl Row<'_> {
             digits.strip_prefix(b".").unwrap_or(digits).first().is_some_and(u8::is_ascii_digit)
         };
         let column = if only { odd.next() } else { odd.find(meant) }?;
-        let (line, cell) = (self.line(), shorten(&self.cells[column]));
+        let (line, cell) = (self.line, shorten(&self.cells[column]));
         Some(format!(
             "line {line} is read as a header, because '{cell}' in column {column} is not a number; if it is a row, write \
              its numbers as 1000 or 1.5"
@@ -121,7 +141,9 @@ impl Row<'_> {
     pub(super) fn number(&self, column: usize) -> Result<f64, Failure> {
         self.parse(column).ok_or_else(|| match &self.cells[column] {
             [] => self.cell_problem(column, "the cell is empty"),
-            cell => self.cell_problem(column, &format!("'{}' is not a number", shorten(cell))),
+            cell => {
+                self.cell_problem(column, &format!("'{}' is not a number{}", shorten(cell), advice(cell)))
+            }
         })
     }
 
@@ -136,16 +158,23 @@ impl Row<'_> {
     }
 
     pub(super) fn cell_problem(&self, column: usize, problem: &str) -> Failure {
-        let line = self.line();
-        Failure::file(self.path, format!("row {}, column {column} (line {line}): {problem}", self.number))
+        let (row, line) = (self.number, self.line);
+        Failure::file(self.path, format!("row {row}, column {column} (line {line}): {problem}"))
     }
 
     fn problem(&self, problem: &str) -> Failure {
-        Failure::file(self.path, format!("row {} (line {}) {problem}", self.number, self.line()))
+        Failure::file(self.path, format!("row {} (line {}) {problem}", self.number, self.line))
     }
+}
 
-    fn line(&self) -> u64 {
-        self.cells.position().map_or(0, csv::Position::line)
+/// What a cell that should be a number tells of the whole file.
+fn advice(cell: &[u8]) -> &'static str {
+    match cell {
+        _ if cell.contains(&0) => "; save the file as UTF-8",
+        _ if cell.contains(&b';') || cell.contains(&b'\t') => {
+            "; separate cells by commas, and write decimals with a point"
+        }
+        _ => "",
     }
 }
 
@@ -157,6 +186,30 @@ pub(super) fn shorten(cell: &[u8]) -> String {
         return text.into_owned();
     }
     text.chars().take(LONGEST).chain(['…']).collect()
+}
+
+/// Refuses files that name their columns in another way or order than the first: rows are joined by position.
+pub(super) fn check_headers<'a>(files: impl Iterator<Item = &'a PathBuf>) -> Result<(), Failure> {
+    let mut first: Option<(&PathBuf, Vec<String>)> = None;
+    for path in files {
+        let mut records = Records::open(path)?;
+        let Some(row) = records.next()? else { continue };
+        if row.is_numeric() {
+            continue;
+        }
+        let names: Vec<String> = names_of(&row)?.into_iter().map(str::to_owned).collect();
+        let (other, expected) = first.get_or_insert_with(|| (path, names.clone()));
+        if names.len() == expected.len() && names != *expected {
+            let problem = format!(
+                "the columns are {}, but those of {} are {}: bring them into one order",
+                names.join(","),
+                other.display(),
+                expected.join(",")
+            );
+            return Err(Failure::file(path, problem));
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn read_matrix(path: &Path, first_row: FirstRow, limit: Limit) -> Result<Matrix, Failure> {

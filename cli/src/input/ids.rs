@@ -59,7 +59,10 @@ impl Ids {
         let mut records = Records::open(path)?;
         let column = records.find_column(column, "--id-column")?;
         while let Some(row) = records.next()? {
-            self.push(row.text(column)?);
+            match row.text(column)? {
+                "" => return Err(row.cell_problem(column, "the cell is empty, and every item needs an id")),
+                id => self.push(id),
+            }
         }
         Ok(())
     }

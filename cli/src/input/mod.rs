@@ -7,6 +7,7 @@ mod choices;
 mod columns;
 mod conditions;
 mod csv;
+mod csv_lines;
 pub(crate) mod csv_text;
 pub(crate) mod digits;
 mod groups;
@@ -194,6 +195,7 @@ fn read_shards(
         let problem = "only a .parquet file has columns of embeddings to choose from";
         return Err(Failure::file(other, problem));
     }
+    csv::check_headers(files.iter().filter(|path| matches!(format(path), Ok(Format::Csv))))?;
     let read = |path| read_features(path, arguments, &mut limit, used_for);
     let shards: Result<Vec<_>, _> = files.iter().map(read).collect();
     let shards = shards?;

@@ -9,6 +9,7 @@ mod cache;
 mod chains;
 mod conditions;
 mod counts;
+mod csv_lines;
 mod covering;
 mod designs;
 mod devices;

@@ -86,6 +86,13 @@ impl Line {
         if before.ends_with(',') || found.starts_with(',') {
             return Some((problem, vec![format!("write lists without spaces, as in {before}{found}")]));
         }
+        let is_second = at > 1 && !before.starts_with('-') && self.arguments[at - 2].starts_with("--");
+        if is_second {
+            return Some((
+                problem,
+                vec![format!("separate several values by commas, as in {before},{found}")],
+            ));
+        }
         Some((problem, vec!["write the option before its value, as in --features items.csv".into()]))
     }
 
@@ -225,6 +232,7 @@ mod tests {
             ("sample", "no items are given", "--features FILE"),
             ("sample --dataset digits --quota 1, 2", "'2'", "as in 1,2"),
             ("sample digits", "'digits'", "--features items.csv"),
+            ("sample --dataset digits --quota 1=2 3=1", "'3=1'", "by commas, as in 1=2,3=1"),
             ("smaple", "smaple", "sample"),
             ("--k 3", "'--k' in front of the command", "pdpp sample --k"),
             ("--k=3 map --dataset digits", "'--k' in front of the command", "pdpp map --k=3"),

@@ -163,7 +163,7 @@ fn describe(question: &Question<'_>, found: &Found) -> String {
     let items = question.input.features.items();
     let left = solution.stats.survivors.filter(|&left| left < items);
     let left = left.map_or(String::new(), |left| {
-        format!("left      {left} of {items} items can be in a better set by the bound of all\n")
+        format!("left      {left} of {items} items can be in a better set; the bound rules out the others\n")
     });
     format!(
         "{question}{left}solver    {solver} on {engine}: {termination}{work}\n\

@@ -46,6 +46,24 @@
 //! [`slates`] serves many small problems over one matrix, and [`stream`] samples rows that are stored elsewhere.
 //! [`polynomial`] holds code that the models share, and [`similarity`] has kernels beyond the dot product.
 
+//!
+//! # Features
+//!
+//! | feature | what it adds | crates |
+//! |---|---|---|
+//! | none | everything but what follows, on one thread, also on wasm32 | 65 |
+//! | `parallel` (default) | all threads of the current rayon pool | 71 |
+//! | `npy` | rows read or memory-mapped from .npy files | 88 |
+//! | `gpu` | compute shaders on graphics processors, through wgpu | 106 |
+//! | `arrow` | rows and labels from Arrow arrays, without a copy where possible | 79 |
+//! | `serde` | options, results and certificates as serde sees them | 66 |
+//! | `nalgebra`, `ndarray` | rows and kernels from their matrices | 75, 69 |
+//!
+//! Crates whose types stand in signatures are exported again: [`faer`], [`rand`] and, with their features, `wgpu`,
+//! `arrow_array`, `nalgebra` and `ndarray`.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod bytes;
 pub mod data;
 pub mod engine;
@@ -64,6 +82,8 @@ pub mod slates;
 pub mod stream;
 pub mod watch;
 
+#[cfg(feature = "arrow")]
+pub use arrow_array;
 pub use data::{CountRange, Features, Kernel, Partition, Quota, Subset};
 pub use engine::Engine;
 pub use error::Error;
@@ -71,8 +91,15 @@ pub use estimate::{Estimate, MonteCarlo};
 pub use inference::{EstimatedProbability, Inference, PartCounts};
 pub use law::Law;
 pub use model::{Dpp, IndependentKDpps, KDpp, PartitionDpp, RidgeDpp, Sets};
+#[cfg(feature = "nalgebra")]
+pub use nalgebra;
+#[cfg(feature = "ndarray")]
+pub use ndarray;
 pub use sample::{ImportanceSampler, Method, Projection, Sampler, SamplerOptions, Samples, mcmc};
 pub use watch::Watch;
+#[cfg(feature = "gpu")]
+pub use wgpu;
+pub use {faer, rand};
 
 /// A `Result` with the library's [`Error`] by default.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

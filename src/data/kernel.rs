@@ -364,7 +364,6 @@ fn square(path: impl AsRef<std::path::Path>) -> Result<super::NpyArray> {
     Ok(array)
 }
 
-#[cfg(any(feature = "npy", feature = "nalgebra", feature = "ndarray"))]
 pub(super) fn check_square(rows: usize, columns: usize) -> Result<()> {
     if rows == columns {
         return Ok(());

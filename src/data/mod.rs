@@ -8,6 +8,7 @@ mod arrow_labels;
 mod features;
 #[cfg(feature = "arrow")]
 mod from_arrow;
+mod from_faer;
 #[cfg(feature = "nalgebra")]
 mod from_nalgebra;
 #[cfg(feature = "ndarray")]

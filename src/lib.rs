@@ -74,6 +74,7 @@ mod law;
 mod linalg;
 pub mod map;
 mod model;
+mod names;
 mod parallel;
 pub mod polynomial;
 pub mod sample;

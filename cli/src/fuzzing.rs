@@ -5,13 +5,16 @@
 use std::path::Path;
 
 use bytesize::ByteSize;
-use partition_dpp::{Partition, Subset, data::LabelCopies};
+use partition_dpp::{
+    Error, Partition, Subset,
+    data::{LabelCopies, QuotaRequest},
+};
 
 use crate::{
     failure::Failure,
     input,
     memory::Limit,
-    quota::{Asked, QuotaRequest},
+    quota::{Asked, resolve},
 };
 
 /// Rows, columns and numbers.
@@ -45,9 +48,8 @@ pub fn json_sets(text: &[u8], items: usize) -> Result<Vec<Subset>, String> {
 
 /// The quota of every part, as it is printed.
 pub fn quota(text: &str, partition: &Partition, total: Option<usize>) -> Result<String, String> {
-    let request: QuotaRequest = text.parse()?;
-    request
-        .resolve(partition, total)
+    let request: QuotaRequest = text.parse().map_err(|error: Error| error.to_string())?;
+    resolve(&request, partition, total)
         .map(|quota| Asked { quota: Some(&quota), has_ranges: request.has_ranges() }.to_string())
         .map_err(|failure| message_of(&failure))
 }

@@ -25,6 +25,7 @@ mod npy;
 mod npy_writer;
 mod partition;
 mod quota;
+mod quota_request;
 mod restricted;
 mod ridge;
 #[cfg(feature = "serde")]
@@ -47,6 +48,7 @@ pub(crate) use npy_writer::write_npy;
 pub use partition::Partition;
 pub(crate) use partition::check_item_count;
 pub use quota::{CountRange, Quota};
+pub use quota_request::QuotaRequest;
 pub(crate) use ridge::check_ridge;
 pub(crate) use stored_rows::StoredRows;
 pub use subset::Subset;

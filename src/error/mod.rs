@@ -113,6 +113,28 @@ pub enum Error {
         /// Entries given.
         entries: usize,
     },
+    /// The text of a quota or of a count is not one.
+    #[error("{problem}")]
+    QuotaText {
+        /// The entry at fault, and what to write instead.
+        problem: String,
+    },
+    /// A quota that distributes a total is given none.
+    #[error("{rule} counts need the number of items in all")]
+    TotalNeeded {
+        /// How the total is distributed: `equal` or `proportional`.
+        rule: &'static str,
+    },
+    /// An option has no variant with this name.
+    #[error("there is no {what} {}", words::unknown_name(name, known))]
+    UnknownName {
+        /// The option.
+        what: &'static str,
+        /// The unknown name.
+        name: String,
+        /// The names of its variants.
+        known: &'static [&'static str],
+    },
     /// A quota was made for another partition.
     #[error("the quota was made for parts {}; the partition has {}", words::join(quota), words::join(parts))]
     QuotaOfOtherParts {

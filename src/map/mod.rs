@@ -53,8 +53,6 @@ mod union;
 mod volume;
 mod watch;
 
-use std::fmt;
-
 pub use crate::{
     model::PartKDpp,
     watch::{Progress, Watch},
@@ -78,6 +76,7 @@ use crate::{
     Subset,
     engine::{Engine, EngineInfo},
     model::factor_error,
+    names::by_name,
 };
 
 /// A set, its log-determinant, and how it was found.
@@ -185,21 +184,17 @@ pub enum Termination {
     AllDecided,
 }
 
-impl fmt::Display for Termination {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Termination::QuotaMet => "quota met",
-            Termination::GainNotPositive => "gain not positive",
-            Termination::RankExhausted => "rank exhausted",
-            Termination::LocallyOptimal => "locally optimal",
-            Termination::Optimal => "optimal",
-            Termination::Rounding => "limited by rounding",
-            Termination::Interrupted => "interrupted",
-            Termination::TimeLimit => "time limit",
-            Termination::AllDecided => "all decided",
-        })
-    }
-}
+by_name!(Termination, "termination", {
+    QuotaMet => "quota met",
+    GainNotPositive => "gain not positive",
+    RankExhausted => "rank exhausted",
+    LocallyOptimal => "locally optimal",
+    Optimal => "optimal",
+    Rounding => "limited by rounding",
+    Interrupted => "interrupted",
+    TimeLimit => "time limit",
+    AllDecided => "all decided",
+});
 
 /// Counters of a solver's run, zero or empty if they do not apply.
 #[derive(Clone, Debug, Default, PartialEq)]

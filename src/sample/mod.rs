@@ -58,6 +58,7 @@ use spectral::SpectralLaw;
 use crate::{
     Result, Subset,
     engine::{Engine, EngineInfo},
+    names::by_name,
     watch::Watch,
 };
 
@@ -103,18 +104,14 @@ pub enum Algorithm {
     Settled,
 }
 
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Algorithm::Spectral => "spectral",
-            Algorithm::Rejection => "rejection",
-            Algorithm::Interpolation => "interpolation",
-            Algorithm::PerCandidate => "per-candidate",
-            Algorithm::Estimated => "estimated",
-            Algorithm::Settled => "settled",
-        })
-    }
-}
+by_name!(Algorithm, "algorithm", {
+    Spectral => "spectral",
+    Rejection => "rejection",
+    Interpolation => "interpolation",
+    PerCandidate => "per-candidate",
+    Estimated => "estimated",
+    Settled => "settled",
+});
 
 impl Sampler {
     pub(crate) fn new(mut law: Law, included: &[u32], engine: &Engine, law_error: f64) -> Self {

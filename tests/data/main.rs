@@ -18,3 +18,4 @@ mod npy_files;
 mod npy_hostile;
 #[cfg(feature = "npy")]
 mod shards;
+mod texts;

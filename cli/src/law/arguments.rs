@@ -1,8 +1,7 @@
 //! The arguments that choose the law.
 
 use clap::Args;
-
-use crate::quota::QuotaRequest;
+use partition_dpp::data::QuotaRequest;
 
 /// The number of items, per part and in all.
 #[derive(Args, Debug)]

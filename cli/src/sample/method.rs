@@ -1,6 +1,8 @@
 //! The method that draws.
 
-use partition_dpp::{Engine, Law, Method, PartitionDpp, Sampler, SamplerOptions, error::ErrorKind};
+use partition_dpp::{
+    Engine, Law, Method, PartitionDpp, Sampler, SamplerOptions, data::QuotaRequest, error::ErrorKind,
+};
 
 use super::{
     answer::{Planned, PlannedDrawer},
@@ -9,7 +11,7 @@ use super::{
     forecast::BUDGET,
     ways::Way,
 };
-use crate::{failure::Failure, input::too_many_for, quota::QuotaRequest};
+use crate::{failure::Failure, input::too_many_for};
 
 /// The ways out if a budget is exceeded.
 pub(super) const WAYS: &[&str] = &[

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::{
     PartitionDpp, Result, SamplerOptions,
     error::words::large,
+    names::by_name,
     sample::{acceptance::expected_proposals, projection, rejection::Rejection},
 };
 
@@ -28,16 +29,12 @@ pub enum Method {
     PerCandidate,
 }
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Method::Auto => "auto",
-            Method::Rejection => "rejection",
-            Method::Interpolation => "interpolation",
-            Method::PerCandidate => "per-candidate",
-        })
-    }
-}
+by_name!(Method, "method", {
+    Auto => "auto",
+    Rejection => "rejection",
+    Interpolation => "interpolation",
+    PerCandidate => "per-candidate",
+});
 
 /// The reason for the method used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

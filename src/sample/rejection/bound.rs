@@ -1,6 +1,6 @@
 //! The upper bounds of determinants that proposals are accepted against.
 
-use std::fmt;
+use crate::names::by_name;
 
 /// The upper bound W ≥ Z that draws by rejection are accepted against.
 ///
@@ -62,16 +62,12 @@ impl Bound {
         [Self::Tilted, Self::Hadamard, Self::Fischer, Self::Block, Self::Sequential, Self::Halves];
 }
 
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Bound::Auto => "auto",
-            Bound::Tilted => "tilted",
-            Bound::Hadamard => "hadamard",
-            Bound::Fischer => "fischer",
-            Bound::Block => "block",
-            Bound::Sequential => "sequential",
-            Bound::Halves => "halves",
-        })
-    }
-}
+by_name!(Bound, "bound", {
+    Auto => "auto",
+    Tilted => "tilted",
+    Hadamard => "hadamard",
+    Fischer => "fischer",
+    Block => "block",
+    Sequential => "sequential",
+    Halves => "halves",
+});

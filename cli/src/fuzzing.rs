@@ -5,16 +5,13 @@
 use std::path::Path;
 
 use bytesize::ByteSize;
-use partition_dpp::{
-    Error, Partition, Subset,
-    data::{LabelCopies, QuotaRequest},
-};
+use partition_dpp::{Error, Partition, Subset, data::LabelCopies};
 
 use crate::{
     failure::Failure,
     input,
     memory::Limit,
-    quota::{Asked, resolve},
+    quota::{Asked, TypedQuota},
 };
 
 /// Rows, columns and numbers.
@@ -48,9 +45,10 @@ pub fn json_sets(text: &[u8], items: usize) -> Result<Vec<Subset>, String> {
 
 /// The quota of every part, as it is printed.
 pub fn quota(text: &str, partition: &Partition, total: Option<usize>) -> Result<String, String> {
-    let request: QuotaRequest = text.parse().map_err(|error: Error| error.to_string())?;
-    resolve(&request, partition, total)
-        .map(|quota| Asked { quota: Some(&quota), has_ranges: request.has_ranges() }.to_string())
+    let typed: TypedQuota = text.parse().map_err(|error: Error| error.to_string())?;
+    typed
+        .resolve(partition, total)
+        .map(|quota| Asked { quota: Some(&quota), has_ranges: typed.has_ranges }.to_string())
         .map_err(|failure| message_of(&failure))
 }
 

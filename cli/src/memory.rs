@@ -8,7 +8,7 @@ use sysinfo::System;
 use crate::failure::Failure;
 
 /// The rule of a limit that the user sets.
-const ALLOWED: &str = "allowed by --memory";
+pub(crate) const ALLOWED: &str = "allowed by --memory";
 
 /// A limit of memory, and its reason.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +45,7 @@ impl Limit {
         if needed <= bytes {
             return Ok(());
         }
-        let allow = || format!("--memory {}MB allows that much", needed.div_ceil(1_000_000));
-        let ways = if rule == ALLOWED { vec![allow()] } else { Vec::new() };
+        let ways = Vec::new();
         let (needed, limit) = (megabytes(needed), megabytes(bytes));
         Err(Failure::Memory { needed, limit, rule, plan: purpose(), ways })
     }

@@ -1,27 +1,42 @@
 //! `--quota` of the parts at hand.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use partition_dpp::{Error, Partition, Quota, data::QuotaRequest};
 use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
 
-/// The quota of these parts, with the total if it is given.
-pub(crate) fn resolve(
-    request: &QuotaRequest,
-    partition: &Partition,
-    total: Option<usize>,
-) -> Result<Quota, Failure> {
-    request.resolve(partition, total).map_err(|error| match error {
-        Error::TotalNeeded { rule } => {
-            Failure::Arguments(format!("--quota {rule} needs --k K, the number of items in all"))
-        }
-        Error::TotalOutsideRanges { total, low, .. } if !request.has_ranges() => Failure::Arguments(format!(
-            "--quota asks for {low} items in all, --k for {total}: omit --k, or make them equal"
-        )),
-        other => other.into(),
-    })
+/// A quota as it is typed.
+#[derive(Clone, Debug)]
+pub(crate) struct TypedQuota {
+    request: QuotaRequest,
+    /// Whether any entry is written as a range, even if it allows only one count.
+    pub(crate) has_ranges: bool,
+}
+
+impl FromStr for TypedQuota {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let is_range = |entry: &str| entry.rsplit('=').next().is_some_and(|count| count.contains(".."));
+        Ok(Self { request: text.parse()?, has_ranges: text.split(',').any(is_range) })
+    }
+}
+
+impl TypedQuota {
+    /// The quota of these parts, with the total if it is given.
+    pub(crate) fn resolve(&self, partition: &Partition, total: Option<usize>) -> Result<Quota, Failure> {
+        self.request.resolve(partition, total).map_err(|error| match error {
+            Error::TotalNeeded { rule } => {
+                Failure::Arguments(format!("--quota {rule} needs --k K, the number of items in all"))
+            }
+            Error::TotalOutsideRanges { total, low, .. } if !self.has_ranges => Failure::Arguments(format!(
+                "--quota asks for {low} items in all, --k for {total}: omit --k, or make them equal"
+            )),
+            other => other.into(),
+        })
+    }
 }
 
 /// The part counts asked for.

@@ -86,8 +86,8 @@ impl Line {
         if before.ends_with(',') || found.starts_with(',') {
             return Some((problem, vec![format!("write lists without spaces, as in {before}{found}")]));
         }
-        let is_second = at > 1 && !before.starts_with('-') && self.arguments[at - 2].starts_with("--");
-        if is_second {
+        let lists = ["--quota", "--include", "--exclude", "--include-ids", "--exclude-ids"];
+        if at > 1 && lists.contains(&&*self.arguments[at - 2]) {
             return Some((
                 problem,
                 vec![format!("separate several values by commas, as in {before},{found}")],
@@ -120,8 +120,10 @@ impl Line {
     fn before_command(&self, found: &str) -> Option<(String, Vec<String>)> {
         let first = self.arguments.first().filter(|first| first.starts_with(found))?;
         let all = Arguments::command();
-        let typed = self.arguments.iter().find(|argument| all.find_subcommand(argument).is_some());
-        let command = typed.map_or("sample", String::as_str);
+        let typed = self.arguments.iter().find_map(|argument| all.find_subcommand(argument));
+        let long = found.trim_start_matches('-');
+        let command = typed.into_iter().chain(all.get_subcommands()).find(|command| has(command, long))?;
+        let command = command.get_name();
         let problem = format!("unexpected argument '{found}' in front of the command");
         Some((problem, vec![format!("write options after the command, as in pdpp {command} {first}")]))
     }

@@ -16,13 +16,6 @@ pub struct CountRange {
     pub(super) high: usize,
 }
 
-impl CountRange {
-    /// Whether several counts are allowed.
-    pub(super) fn is_range(&self) -> bool {
-        self.low != self.high
-    }
-}
-
 impl From<usize> for CountRange {
     fn from(count: usize) -> Self {
         Self { low: count, high: count }

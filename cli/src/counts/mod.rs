@@ -24,7 +24,6 @@ use crate::{
     memory::{Limit, Use},
     output,
     progress::Progress,
-    quota::resolve,
 };
 
 /// Runs the command.
@@ -45,7 +44,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
         return Err(Failure::Arguments("counts needs --labels, the part of each item".into()));
     };
     let k = arguments.law.k;
-    let quota = arguments.law.quota.as_ref().map(|request| resolve(request, partition, k)).transpose()?;
+    let quota = arguments.law.quota.as_ref().map(|request| request.resolve(partition, k)).transpose()?;
     let total = quota.as_ref().and_then(Quota::total);
     let law = LawRequest::from(k.or(total).map_or(Sets::OfAnySize, Sets::OfSize));
     let conditions = arguments.conditions.by_index(&input)?;

@@ -197,14 +197,14 @@ pub(super) fn check_headers<'a>(files: impl Iterator<Item = &'a PathBuf>) -> Res
         if row.is_numeric() {
             continue;
         }
-        let names: Vec<String> = names_of(&row)?.into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = row.cells.iter().map(shorten).collect();
         let (other, expected) = first.get_or_insert_with(|| (path, names.clone()));
         if names.len() == expected.len() && names != *expected {
+            let differ = |column: &usize| names[*column] != expected[*column];
+            let column = (0..names.len()).find(differ).unwrap_or_default();
+            let (name, expected, other) = (&names[column], &expected[column], other.display());
             let problem = format!(
-                "the columns are {}, but those of {} are {}: bring them into one order",
-                names.join(","),
-                other.display(),
-                expected.join(",")
+                "column {column} is '{name}', but '{expected}' in {other}: write the columns in one order"
             );
             return Err(Failure::file(path, problem));
         }

@@ -32,14 +32,15 @@ pub(super) struct Lines<R> {
     line: u64,
     after_return: bool,
     blank: Option<u64>,
+    at_start: bool,
     /// The records that are read ahead.
     starts: VecDeque<Start>,
 }
 
 impl<R> Lines<R> {
     pub(super) fn new(source: R) -> Self {
-        let starts = VecDeque::new();
-        Self { source, place: Place::LineStart, line: 1, after_return: false, blank: None, starts }
+        let (place, starts) = (Place::LineStart, VecDeque::new());
+        Self { source, place, line: 1, after_return: false, blank: None, at_start: true, starts }
     }
 
     /// The start of the next record.
@@ -48,7 +49,7 @@ impl<R> Lines<R> {
     }
 
     fn follow(&mut self, byte: u8) {
-        let second_of_two = byte == b'\n' && std::mem::replace(&mut self.after_return, byte == b'\r');
+        let second_of_two = std::mem::replace(&mut self.after_return, byte == b'\r') && byte == b'\n';
         let ends_line = matches!(byte, b'\n' | b'\r') && !second_of_two;
         if self.place == Place::Quoted {
             self.place = if byte == b'"' { Place::Quote } else { Place::Quoted };
@@ -74,7 +75,11 @@ impl<R> Lines<R> {
 impl<R: Read> Read for Lines<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.source.read(buffer)?;
-        buffer[..count].iter().for_each(|&byte| self.follow(byte));
+        let read = &buffer[..count];
+        // A byte order mark is no part of the first cell.
+        let read = if self.at_start { read.strip_prefix(b"\xef\xbb\xbf").unwrap_or(read) } else { read };
+        self.at_start &= count == 0;
+        read.iter().for_each(|&byte| self.follow(byte));
         Ok(count)
     }
 }
@@ -99,6 +104,7 @@ mod tests {
             assert_eq!(starts(&text("|a")), [(2, Some(1))]);
             assert_eq!(starts(&text("\"a||b\",\"\"\"|\"|c")), [(1, None), (5, None)]);
             assert_eq!(starts(&text("5\" pipe,a\"|b")), [(1, None), (2, None)]);
+            assert_eq!(starts(&text("\u{feff}\"a|\"|b")), [(1, None), (3, None)]);
         }
     }
 }

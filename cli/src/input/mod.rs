@@ -195,7 +195,9 @@ fn read_shards(
         let problem = "only a .parquet file has columns of embeddings to choose from";
         return Err(Failure::file(other, problem));
     }
-    csv::check_headers(files.iter().filter(|path| matches!(format(path), Ok(Format::Csv))))?;
+    if files.len() > 1 {
+        csv::check_headers(files.iter().filter(|path| matches!(format(path), Ok(Format::Csv))))?;
+    }
     let read = |path| read_features(path, arguments, &mut limit, used_for);
     let shards: Result<Vec<_>, _> = files.iter().map(read).collect();
     let shards = shards?;

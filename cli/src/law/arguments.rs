@@ -1,7 +1,8 @@
 //! The arguments that choose the law.
 
 use clap::Args;
-use partition_dpp::data::QuotaRequest;
+
+use crate::quota::TypedQuota;
 
 /// The number of items, per part and in all.
 #[derive(Args, Debug)]
@@ -13,7 +14,7 @@ pub(crate) struct LawArguments {
     /// may also be equal, for the same number per part, or proportional, for numbers proportional to the sizes of the
     /// parts.
     #[arg(long, value_name = "QUOTA", allow_hyphen_values = true, help_heading = "Selection")]
-    pub(crate) quota: Option<QuotaRequest>,
+    pub(crate) quota: Option<TypedQuota>,
     /// Number of items per set
     ///
     /// With --quota it fixes the total of ranges, or must equal the sum of the counts. Without --k and --quota, sets

@@ -20,7 +20,7 @@ pub(crate) use self::{
 use crate::{
     failure::Failure,
     input::{Conditions, Input},
-    quota::{Asked, resolve},
+    quota::Asked,
 };
 
 /// The way out if a budget of nodes is exceeded, with a ridge.
@@ -55,9 +55,9 @@ impl LawRequest {
             let sentence = "--quota needs --labels FILE, the part of each item";
             return Err(Failure::Arguments(sentence.into()));
         };
-        let quota = resolve(request, partition, arguments.k)?;
+        let quota = request.resolve(partition, arguments.k)?;
         let sets = Sets::Quota(partition.clone(), quota);
-        Ok(Self { has_ranges: request.has_ranges(), ..sets.into() })
+        Ok(Self { has_ranges: request.has_ranges, ..sets.into() })
     }
 
     /// One k-DPP per part instead. Similarity across parts is ignored.

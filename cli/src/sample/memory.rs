@@ -9,7 +9,10 @@ use super::{
     arguments::{MethodChoice, SampleArguments},
     method::WAYS,
 };
-use crate::{failure::Failure, memory::Limit};
+use crate::{
+    failure::Failure,
+    memory::{ALLOWED, Limit},
+};
 
 /// Memory needed, and its limit.
 #[derive(Clone, Debug)]
@@ -54,9 +57,10 @@ impl Memory {
         let draws: u64 =
             self.plan.uses.iter().filter(|part| part.what == "draws").map(|part| part.bytes).sum();
         let checked = limit.check(self.plan.total(), || self.plan.to_string());
-        if self.plan.total() - draws > self.limit {
-            return checked;
-        }
-        checked.map_err(|failure| failure.with_ways(&["--samples N with fewer samples"]))
+        let more = format!("--memory {}MB allows that much", self.plan.total().div_ceil(1_000_000));
+        let fewer = "--samples N with fewer samples";
+        let helps = [self.rule == ALLOWED, self.plan.total() - draws <= self.limit];
+        let ways = [&*more, fewer].into_iter().zip(helps).filter(|(_, helps)| *helps).map(|(way, _)| way);
+        checked.map_err(|failure| failure.with_ways(&ways.collect::<Vec<_>>()))
     }
 }

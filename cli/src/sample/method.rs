@@ -1,8 +1,6 @@
 //! The method that draws.
 
-use partition_dpp::{
-    Engine, Law, Method, PartitionDpp, Sampler, SamplerOptions, data::QuotaRequest, error::ErrorKind,
-};
+use partition_dpp::{Engine, Law, Method, PartitionDpp, Sampler, SamplerOptions, error::ErrorKind};
 
 use super::{
     answer::{Planned, PlannedDrawer},
@@ -25,7 +23,7 @@ pub(super) const INDEPENDENT: &str = "--independent draws from every part by its
 
 /// Refuses methods for laws other than Partition-DPPs, and options of chains without chains.
 pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
-    let has_ranges = arguments.law.quota.as_ref().is_some_and(QuotaRequest::has_ranges);
+    let has_ranges = arguments.law.quota.as_ref().is_some_and(|quota| quota.has_ranges);
     let counts_only =
         !matches!(arguments.method, MethodChoice::Auto | MethodChoice::Rejection | MethodChoice::Estimated);
     if has_ranges && counts_only {

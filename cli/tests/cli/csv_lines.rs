@@ -42,7 +42,11 @@ fn columns_of_several_files_stand_in_one_order() {
     let folder = Folder::new();
     folder.write("one.csv", "a,b\n1,2\n3,4\n");
     folder.write("two.csv", "b,a\n5,6\n7,8\n");
-    folder.refuses("map --features one.csv two.csv --k 1", 2, &["two.csv", "b,a", "a,b", "one order"]);
+    folder.refuses(
+        "map --features one.csv two.csv --k 1",
+        2,
+        &["two.csv", "column 0 is 'b', but 'a' in one.csv", "one order"],
+    );
     folder.write("two.csv", "5,6\n7,8\n");
     folder.json("map --features one.csv two.csv --k 1");
 }

@@ -10,16 +10,12 @@ macro_rules! by_name {
         }
 
         impl std::str::FromStr for $type {
-            type Err = $crate::Error;
+            type Err = $crate::error::ParseError;
 
-            fn from_str(text: &str) -> $crate::Result<Self> {
+            fn from_str(text: &str) -> Result<Self, $crate::error::ParseError> {
                 match text {
                     $($name => Ok(Self::$variant),)*
-                    _ => Err($crate::Error::UnknownName {
-                        what: $what,
-                        name: text.to_owned(),
-                        known: &[$($name),*],
-                    }),
+                    _ => Err($crate::error::ParseError::unknown($what, text, &[$($name),*])),
                 }
             }
         }

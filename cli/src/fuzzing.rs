@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use bytesize::ByteSize;
-use partition_dpp::{Error, Partition, Subset, data::LabelCopies};
+use partition_dpp::{Partition, Subset, data::LabelCopies, error::ParseError};
 
 use crate::{
     failure::Failure,
@@ -45,7 +45,7 @@ pub fn json_sets(text: &[u8], items: usize) -> Result<Vec<Subset>, String> {
 
 /// The quota of every part, as it is printed.
 pub fn quota(text: &str, partition: &Partition, total: Option<usize>) -> Result<String, String> {
-    let typed: TypedQuota = text.parse().map_err(|error: Error| error.to_string())?;
+    let typed: TypedQuota = text.parse().map_err(|error: ParseError| error.to_string())?;
     typed
         .resolve(partition, total)
         .map(|quota| Asked { quota: Some(&quota), has_ranges: typed.has_ranges }.to_string())

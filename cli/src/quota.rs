@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use partition_dpp::{Error, Partition, Quota, data::QuotaRequest};
+use partition_dpp::{Error, Partition, Quota, data::QuotaRequest, error::ParseError};
 use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
@@ -16,9 +16,9 @@ pub(crate) struct TypedQuota {
 }
 
 impl FromStr for TypedQuota {
-    type Err = Error;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let is_range = |entry: &str| entry.rsplit('=').next().is_some_and(|count| count.contains(".."));
         Ok(Self { request: text.parse()?, has_ranges: text.split(',').any(is_range) })
     }
@@ -28,9 +28,10 @@ impl TypedQuota {
     /// The quota of these parts, with the total if it is given.
     pub(crate) fn resolve(&self, partition: &Partition, total: Option<usize>) -> Result<Quota, Failure> {
         self.request.resolve(partition, total).map_err(|error| match error {
-            Error::TotalNeeded { rule } => {
-                Failure::Arguments(format!("--quota {rule} needs --k K, the number of items in all"))
-            }
+            Error::OpenTotal { .. } => Failure::Arguments(format!(
+                "--quota {} needs --k K, the number of items in all",
+                self.request
+            )),
             Error::TotalOutsideRanges { total, low, .. } if !self.has_ranges => Failure::Arguments(format!(
                 "--quota asks for {low} items in all, --k for {total}: omit --k, or make them equal"
             )),

@@ -3,12 +3,12 @@
 use std::{fmt, str::FromStr};
 
 use super::{CountRange, Quota};
-use crate::{Error, Partition, Result};
+use crate::{Error, Partition, Result, error::ParseError};
 
 /// A quota as it is written, before the parts are known.
 ///
 /// ```
-/// # fn main() -> Result<(), partition_dpp::Error> {
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use partition_dpp::{Partition, Quota, data::QuotaRequest};
 /// let partition = Partition::from_labels(&["cat", "cat", "dog", "dog", "dog"])?;
 /// let request: QuotaRequest = "cat=2, dog=1..3".parse()?;
@@ -35,27 +35,27 @@ impl QuotaRequest {
     /// The quota of these parts, with the total if it is given.
     ///
     /// # Errors
-    /// - [`Error::TotalNeeded`] for `equal` and `proportional` without a total;
+    /// - [`Error::OpenTotal`] for `equal` and `proportional` without a total;
     /// - [`Error::TotalOutsideRanges`] if the entries do not allow the total;
     /// - the errors of [`Quota::new`], [`Quota::named`], [`Quota::equal`] and [`Quota::proportional`].
     pub fn resolve(&self, partition: &Partition, total: Option<usize>) -> Result<Quota> {
-        let needed = |rule| total.ok_or(Error::TotalNeeded { rule });
+        let needed = || total.ok_or(Error::OpenTotal { low: 0, high: partition.items() });
         let quota = match self {
             Self::Positional(entries) => Quota::new(partition, entries.iter().copied())?,
             Self::Named(entries) => {
                 Quota::named(partition, entries.iter().map(|(name, entry)| (name, *entry)))?
             }
-            Self::Equal => Quota::equal(partition, needed("equal")?)?,
-            Self::Proportional => Quota::proportional(partition, needed("proportional")?)?,
+            Self::Equal => Quota::equal(partition, needed()?)?,
+            Self::Proportional => Quota::proportional(partition, needed()?)?,
         };
         total.map_or(Ok(quota.clone()), |total| quota.with_total(total))
     }
 }
 
 impl FromStr for QuotaRequest {
-    type Err = Error;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         match text.trim() {
             "equal" => return Ok(Self::Equal),
             "proportional" => return Ok(Self::Proportional),
@@ -65,17 +65,17 @@ impl FromStr for QuotaRequest {
         if let Some(entry) = entries.iter().find(|entry| entry.contains("..=")) {
             let problem =
                 format!("entry '{entry}': ranges include both ends; write {}", entry.replace("..=", ".."));
-            return Err(Error::QuotaText { problem });
+            return Err(ParseError::new(problem));
         }
         if !text.contains('=') {
             let entries = entries.into_iter().map(|entry| read(entry, ""));
-            return entries.collect::<Result<_>>().map(Self::Positional);
+            return entries.collect::<Result<_, _>>().map(Self::Positional);
         }
         if let Some(entry) = entries.iter().find(|entry| !entry.contains('=')) {
             let problem = format!(
                 "entry '{entry}' names no part, but others do: name all parts or none, as in cat=1,dog=2"
             );
-            return Err(Error::QuotaText { problem });
+            return Err(ParseError::new(problem));
         }
         // A part's name may contain `=`, so the last one separates.
         let named = entries.into_iter().filter_map(|entry| entry.rsplit_once('='));
@@ -83,22 +83,22 @@ impl FromStr for QuotaRequest {
             let name = name.trim();
             Ok((name.to_owned(), read(entry.trim(), &format!("{name}="))?))
         });
-        named.collect::<Result<_>>().map(Self::Named)
+        named.collect::<Result<_, _>>().map(Self::Named)
     }
 }
 
 /// Reads `2`, `2..4`, `..4`, `2..` or `..`.
 impl FromStr for CountRange {
-    type Err = Error;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         read(text.trim(), "")
     }
 }
 
 /// Reads the number or the range of one part; `prefix` is the text before it, `cat=` or nothing.
-fn read(text: &str, prefix: &str) -> Result<CountRange> {
-    let refused = |problem| Error::QuotaText { problem };
+fn read(text: &str, prefix: &str) -> Result<CountRange, ParseError> {
+    let refused = ParseError::new;
     let Some((low, high)) = text.split_once("..") else {
         let refused =
             |_| refused(format!("entry '{text}' is not a number of items; {}", instead(text, prefix)));

@@ -113,28 +113,6 @@ pub enum Error {
         /// Entries given.
         entries: usize,
     },
-    /// The text of a quota or of a count is not one.
-    #[error("{problem}")]
-    QuotaText {
-        /// The entry at fault, and what to write instead.
-        problem: String,
-    },
-    /// A quota that distributes a total is given none.
-    #[error("{rule} counts need the number of items in all")]
-    TotalNeeded {
-        /// How the total is distributed: `equal` or `proportional`.
-        rule: &'static str,
-    },
-    /// An option has no variant with this name.
-    #[error("there is no {what} {}", words::unknown_name(name, known))]
-    UnknownName {
-        /// The option.
-        what: &'static str,
-        /// The unknown name.
-        name: String,
-        /// The names of its variants.
-        known: &'static [&'static str],
-    },
     /// A quota was made for another partition.
     #[error("the quota was made for parts {}; the partition has {}", words::join(quota), words::join(parts))]
     QuotaOfOtherParts {
@@ -199,7 +177,7 @@ pub enum Error {
         high: usize,
     },
     /// A quota leaves the total open, but sets must all have one size.
-    #[error("the ranges of the parts allow {low} to {high} items in all; a slate needs a fixed total")]
+    #[error("the ranges of the parts allow {low} to {high} items in all; the total must be fixed")]
     OpenTotal {
         /// Sum of the lower ends.
         low: usize,

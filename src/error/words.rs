@@ -131,12 +131,6 @@ pub(super) fn unknown_part(name: &str, known: &[String]) -> String {
     format!("the quota names part {name}, which no label has; the parts are {known}")
 }
 
-/// The name that an option does not have, and those that it has.
-pub(super) fn unknown_name(name: &str, known: &[&str]) -> String {
-    let known: Vec<String> = known.iter().map(|&name| name.to_owned()).collect();
-    format!("{}; there are {}", shown(name), nearest(&known, name))
-}
-
 /// The message for features whose law would be too inaccurate.
 pub(super) fn ill_conditioned(deviation: f64, tolerance: f64) -> String {
     let off = amount(deviation);

@@ -53,11 +53,8 @@ fn options_survive_their_text() {
     }
     assert_eq!("time limit".parse::<Termination>().unwrap(), Termination::TimeLimit);
     let error = "rejecton".parse::<Method>().unwrap_err();
-    assert!(matches!(error, Error::UnknownName { what: "method", .. }));
-    assert_eq!(
-        error.to_string(),
-        "there is no method rejecton; there are auto, rejection, interpolation, per-candidate"
-    );
+    let known = "there are auto, rejection, interpolation, per-candidate";
+    assert_eq!(error.to_string(), format!("there is no method 'rejecton'; {known}"));
     let error = QuotaRequest::Equal.resolve(&Partition::of(["a"]).unwrap(), None).unwrap_err();
-    assert_eq!(error.to_string(), "equal counts need the number of items in all");
+    assert!(matches!(error, Error::OpenTotal { low: 0, high: 1 }), "{error}");
 }

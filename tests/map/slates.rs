@@ -247,7 +247,7 @@ fn batches_and_what_is_refused() {
     let open = Quota::new(&partition, vec![CountRange::from(0..=2); CATEGORIES]).unwrap();
     let error = Slates::new(&features, &partition, &open).map(|_| ()).unwrap_err();
     assert!(matches!(error, Error::OpenTotal { low: 0, high } if high == 2 * CATEGORIES), "{error}");
-    assert!(error.to_string().contains("needs a fixed total"), "{error}");
+    assert!(error.to_string().contains("the total must be fixed"), "{error}");
 }
 
 /// The error names what leaves too few items: their number, or the maxima of the parts.

@@ -5,6 +5,7 @@ mod device;
 mod estimate;
 mod kernel;
 mod npy;
+mod parse;
 mod stream;
 mod weight;
 
@@ -13,5 +14,6 @@ pub use device::DeviceProblem;
 pub use estimate::EstimateProblem;
 pub use kernel::KernelProblem;
 pub use npy::NpyProblem;
+pub use parse::ParseError;
 pub use stream::StreamProblem;
 pub use weight::WeightProblem;

@@ -167,7 +167,7 @@ REFUSED = [
     (dict(embeddings=pa.array([[1.0, 2.0], None])), "row 1"),
     (dict(embeddings=pa.array([[1.0, 2.0], [1.0]])), "row 1"),
     (dict(embeddings=np.eye(3), k=4), "4"),
-    (dict(embeddings=np.eye(3)[:, :2] + 1, k=3), '(?s)kernel, 2.*ridge.*"rbf"'),
+    (dict(embeddings=np.eye(3)[:, :2] + 1, k=3), '(?s)at most 2.*ridge.*"rbf"'),
     (dict(embeddings=np.eye(3), k=2, similarity="manhattan"), "manhattan"),
     (dict(embeddings=np.eye(3), k=2, method="best"), "best"),
     (dict(embeddings=np.eye(3), k=2, engine="tpu"), "tpu"),

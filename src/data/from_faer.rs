@@ -10,9 +10,7 @@ impl<T: Scalar> TryFrom<MatRef<'_, T>> for Features {
 
     /// One item per row. Copies the values, since faer stores columns.
     fn try_from(matrix: MatRef<'_, T>) -> Result<Self> {
-        let (items, dims) = matrix.shape();
-        let values = (0..items).flat_map(|i| (0..dims).map(move |j| matrix[(i, j)]));
-        Self::from_rows(items, dims, values.collect::<Vec<T>>())
+        Self::from_rows(matrix.nrows(), matrix.ncols(), row_major(matrix))
     }
 }
 
@@ -20,11 +18,14 @@ impl<T: Scalar> TryFrom<MatRef<'_, T>> for Kernel {
     type Error = Error;
 
     fn try_from(matrix: MatRef<'_, T>) -> Result<Self> {
-        let (rows, columns) = matrix.shape();
-        check_square(rows, columns)?;
-        let values = (0..rows).flat_map(|i| (0..columns).map(move |j| matrix[(i, j)]));
-        Self::from_dense(rows, &values.collect::<Vec<T>>())
+        check_square(matrix.nrows(), matrix.ncols())?;
+        Self::from_dense(matrix.nrows(), &row_major(matrix))
     }
+}
+
+/// The entries, row by row.
+fn row_major<T: Scalar>(matrix: MatRef<'_, T>) -> Vec<T> {
+    (0..matrix.nrows()).flat_map(|i| (0..matrix.ncols()).map(move |j| matrix[(i, j)])).collect()
 }
 
 #[cfg(test)]

@@ -48,7 +48,10 @@ impl QuotaRequest {
             Self::Equal => Quota::equal(partition, needed()?)?,
             Self::Proportional => Quota::proportional(partition, needed()?)?,
         };
-        total.map_or(Ok(quota.clone()), |total| quota.with_total(total))
+        match total {
+            Some(total) => quota.with_total(total),
+            None => Ok(quota),
+        }
     }
 }
 
@@ -98,16 +101,14 @@ impl FromStr for CountRange {
 
 /// Reads the number or the range of one part; `prefix` is the text before it, `cat=` or nothing.
 fn read(text: &str, prefix: &str) -> Result<CountRange, ParseError> {
-    let refused = ParseError::new;
     let Some((low, high)) = text.split_once("..") else {
-        let refused =
-            |_| refused(format!("entry '{text}' is not a number of items; {}", instead(text, prefix)));
-        return text.parse::<usize>().map(CountRange::from).map_err(refused);
+        let problem = || format!("entry '{text}' is not a number of items; {}", instead(text, prefix));
+        return text.parse::<usize>().map(CountRange::from).map_err(|_| ParseError::new(problem()));
     };
     let end = |end: &str| match end.trim() {
         "" => Ok(None),
         end => end.parse().map(Some).map_err(|_| {
-            refused(format!(
+            ParseError::new(format!(
                 "entry '{text}': '{end}' is not a number of items; write a range as {prefix}2..4"
             ))
         }),

@@ -52,6 +52,9 @@ fn options_survive_their_text() {
         assert_eq!(bound.to_string().parse::<Bound>().unwrap(), bound);
     }
     assert_eq!("time limit".parse::<Termination>().unwrap(), Termination::TimeLimit);
+    // A name that the grammar cannot write leaves positions.
+    let partition = Partition::of(["..", "a"]).unwrap();
+    assert_eq!(Quota::new(&partition, [1, 1]).unwrap().to_string(), "1,1");
     let error = "rejecton".parse::<Method>().unwrap_err();
     let known = "there are auto, rejection, interpolation, per-candidate";
     assert_eq!(error.to_string(), format!("there is no method 'rejecton'; {known}"));

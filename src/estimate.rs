@@ -6,7 +6,7 @@ use crate::{Error, Result};
 ///
 /// The error is the sum of a bound on truncation (aliasing) and an estimate of rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Estimate<T> {
     /// The value.
     pub value: T,
@@ -16,7 +16,7 @@ pub struct Estimate<T> {
 
 /// A value estimated from random draws, with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct MonteCarlo<T> {
     /// The value.
     pub value: T,

@@ -51,7 +51,7 @@ impl Tree {
 }
 
 /// The kind of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
     /// Picks made, sets compared, bounds tried, steps of a relaxation, or nodes of a search tree.
@@ -68,7 +68,7 @@ pub enum Step {
 
 /// The reason why work ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Ended {
     /// The stop flag of the [`Watch`] was set.

@@ -1,5 +1,7 @@
 //! The commands of the command line, and the layout of their help.
 
+use std::sync::LazyLock;
+
 use clap::{Arg, ArgAction, Id, Parser, Subcommand};
 
 #[cfg(feature = "gpu")]
@@ -21,6 +23,13 @@ Standard error states the problem on one line, then ways out on indented lines. 
 empty then, except after Ctrl-C or a time limit: the samples so far, or the best set so far, are
 printed.";
 
+/// The version, the commit that releases are built from, and the features.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let commit = option_env!("PDPP_COMMIT").map_or_else(String::new, |commit| format!(" ({commit})"));
+    let features = if cfg!(feature = "gpu") { "gpu" } else { "none" };
+    format!("{}{commit}\nfeatures: {features}", env!("CARGO_PKG_VERSION"))
+});
+
 /// The headings of options, in the order of `-h` and `--help`.
 const HEADINGS: [&str; 6] =
     ["Input", "Selection", "Output", "Similarity and scores", "Method", "Computation"];
@@ -29,7 +38,7 @@ const HEADINGS: [&str; 6] =
 ///
 /// Draws from determinantal point processes, finds the most diverse set, and computes probabilities.
 #[derive(Debug, Parser)]
-#[command(name = "pdpp", version, arg_required_else_help = true)]
+#[command(name = "pdpp", version, long_version = LONG_VERSION.as_str(), arg_required_else_help = true)]
 #[command(
     after_help = "Run 'pdpp COMMAND -h' for the options of a command, and --help for details and examples."
 )]

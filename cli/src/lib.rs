@@ -37,10 +37,8 @@ mod usage;
 mod whole_file;
 
 use std::{
-    env,
     ffi::OsString,
     io::{self, Write},
-    process::ExitCode,
 };
 
 use arguments::{Arguments, Command};
@@ -60,23 +58,23 @@ pub fn run(
     status(obey(arguments, out), messages)
 }
 
-/// Runs a command with the arguments and streams of the process; Ctrl-C and time limits end the process.
+/// Runs a command with the streams of the process; Ctrl-C and time limits end the process. Returns the exit status.
 #[must_use]
-pub fn process() -> ExitCode {
+pub fn process(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     compute::quiet_resets();
     let prepared = interrupt::catch();
     #[cfg(unix)]
     let prepared = prepared.and_then(|()| whole_file::survive_size_limits());
-    let outcome = prepared.and_then(|()| obey(env::args_os(), &mut output::standard()));
+    let outcome = prepared.and_then(|()| obey(arguments, &mut output::standard()));
     interrupt::conclude();
-    ExitCode::from(status(outcome, &mut io::stderr()))
+    status(outcome, &mut io::stderr())
 }
 
 /// Fails because standard output is closed. Only the program can notice that, before Rust's runtime opens another.
 #[must_use]
-pub fn refuse_closed_output() -> ExitCode {
+pub fn refuse_closed_output() -> u8 {
     let closed = io::Error::other("it is closed; redirect it to /dev/null to discard the answer");
-    ExitCode::from(status(Err(Failure::Output(closed)), &mut io::stderr()))
+    status(Err(Failure::Output(closed)), &mut io::stderr())
 }
 
 fn status(outcome: Result<(), Failure>, messages: &mut dyn Write) -> u8 {

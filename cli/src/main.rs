@@ -3,12 +3,12 @@
 #[cfg(unix)]
 mod early;
 
-use std::process::ExitCode;
+use std::{env, process::ExitCode};
 
 fn main() -> ExitCode {
     #[cfg(unix)]
     if early::output_is_closed() {
-        return pdpp::refuse_closed_output();
+        return pdpp::refuse_closed_output().into();
     }
-    pdpp::process()
+    pdpp::process(env::args_os()).into()
 }

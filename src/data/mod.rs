@@ -29,7 +29,7 @@ mod quota_request;
 mod restricted;
 mod ridge;
 #[cfg(feature = "serde")]
-mod serialized;
+pub(crate) mod serialized;
 mod shared;
 pub(crate) mod stored_rows;
 mod subset;

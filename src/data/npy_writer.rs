@@ -20,7 +20,7 @@ pub(crate) fn write_npy<T>(
     (rows, columns): (usize, usize),
     content: impl FnOnce(&mut Sink<'_>) -> Result<T>,
 ) -> Result<T> {
-    let io = |source: io::Error| Error::Io { path: path.to_owned(), source };
+    let io = |error: io::Error| Error::Io { path: path.to_owned(), error };
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(".part");
     let written = || {

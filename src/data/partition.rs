@@ -48,11 +48,36 @@ impl Partition {
         Self::of(labels)
     }
 
+    /// Groups items by labels that have no text of their own, in the order of the labels; `name` gives the text.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::Partition;
+    /// #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+    /// enum Size { Small, Large }
+    /// let partition = Partition::from_labels_by(&[Size::Large, Size::Small], |size| format!("{size:?}"))?;
+    /// assert_eq!(partition.names(), ["Small", "Large"]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// - the errors of [`from_labels`](Partition::from_labels);
+    /// - [`Error::RepeatedPart`] if two labels have the same name.
+    pub fn from_labels_by<L: Ord>(labels: &[L], name: impl Fn(&L) -> String) -> Result<Self> {
+        let made = Self::named(labels, |label| name(label))?;
+        check_names(&made.names)?;
+        Ok(made)
+    }
+
     /// Groups items like [`from_labels`](Partition::from_labels), from an iterator. Keeps one copy of each label.
     ///
     /// # Errors
     /// The errors of [`from_labels`](Partition::from_labels).
     pub fn of<L: Ord + Display>(labels: impl IntoIterator<Item = L>) -> Result<Self> {
+        Self::named(labels, ToString::to_string)
+    }
+
+    fn named<L: Ord>(labels: impl IntoIterator<Item = L>, name: impl Fn(&L) -> String) -> Result<Self> {
         let labels = labels.into_iter();
         // If the iterator knows its length, too many labels are rejected before any is read.
         check_item_count(labels.size_hint().0)?;
@@ -70,7 +95,7 @@ impl Partition {
         let mut part = vec![0; first_seen.len()];
         (0..).zip(first_seen.values()).for_each(|(place, &seen)| part[seen as usize] = place);
         part_of.iter_mut().for_each(|seen| *seen = part[*seen as usize]);
-        Ok(Self::group(first_seen.keys().map(ToString::to_string).collect(), part_of))
+        Ok(Self::group(first_seen.keys().map(name).collect(), part_of))
     }
 
     /// Takes the parts as named lists of items, in this order. Each of the `items` items must be in exactly one list.
@@ -120,6 +145,45 @@ impl Partition {
         }
         if let Some(item) = part_of.iter().position(|&part| part == NONE) {
             return Err(Error::ItemWithoutPart { item });
+        }
+        Ok(Self::group(names.into(), part_of))
+    }
+
+    /// The items of several partitions as one ground set, one after the other, as
+    /// [`Features::concatenate`](crate::Features::concatenate) takes their rows.
+    ///
+    /// Parts of the same name become one. Their order is that of the first partition; further parts follow in the order
+    /// in which they appear.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::Partition;
+    /// let both = Partition::concatenate(&[Partition::from_labels(&["b", "c"])?, Partition::from_labels(&["a", "b"])?])?;
+    /// assert_eq!(both.names(), ["b", "c", "a"]);
+    /// assert_eq!(both.members(0), [0, 3]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Empty`] if there are no partitions; [`Error::TooManyItems`] above 2³²−1 items in total.
+    pub fn concatenate(partitions: &[Self]) -> Result<Self> {
+        if partitions.is_empty() {
+            return Err(Error::Empty { what: "the list of partitions" });
+        }
+        let items = partitions.iter().map(Self::items).sum();
+        check_item_count(items)?;
+        let (mut names, mut places) = (Vec::new(), BTreeMap::new());
+        let mut part_of = Vec::with_capacity(items);
+        for partition in partitions {
+            let place_of = partition.names().iter().map(|name| {
+                *places.entry(name).or_insert_with(|| {
+                    names.push(name.clone());
+                    names.len() - 1
+                })
+            });
+            let place_of: Vec<usize> = place_of.collect();
+            #[expect(clippy::cast_possible_truncation, reason = "there are no more parts than items")]
+            part_of.extend(partition.part_of_items().iter().map(|&part| place_of[part as usize] as u32));
         }
         Ok(Self::group(names.into(), part_of))
     }
@@ -200,4 +264,13 @@ impl Partition {
 pub(crate) fn check_item_count(items: usize) -> Result<()> {
     let limit = u32::MAX as usize;
     if items > limit { Err(Error::TooManyItems { items, limit }) } else { Ok(()) }
+}
+
+/// Rejects parts of the same name.
+pub(super) fn check_names(names: &[String]) -> Result<()> {
+    let mut known = BTreeSet::new();
+    match names.iter().find(|name| !known.insert(*name)) {
+        Some(name) => Err(Error::RepeatedPart { name: name.clone() }),
+        None => Ok(()),
+    }
 }

@@ -10,7 +10,7 @@ use crate::{Error, Partition, Result};
 /// The number of items of one part: a count, or a range with both ends included.
 ///
 /// It is made from `2`, `1..=3`, `..=3`, `1..` or `..`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CountRange {
     pub(super) low: usize,
     pub(super) high: usize,
@@ -73,7 +73,7 @@ impl From<&RangeInclusive<usize>> for CountRange {
 /// assert!(ranges.allows(&[1, 2]) && !ranges.allows(&[0, 2]) && !ranges.allows(&[2, 1]));
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Quota {
     pub(super) low: Vec<usize>,
     /// At most the size of each part.

@@ -18,7 +18,7 @@ use crate::{Error, Partition, Result, error::ParseError};
 /// assert_eq!(quota.to_string(), "cat=2,dog=1..3");
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum QuotaRequest {
     /// `2,1..3,2`: one entry per part, in the order of the parts.

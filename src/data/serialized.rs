@@ -4,7 +4,11 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use super::{CountRange, Partition, Quota, Subset, partition::check_item_count, quota::check_range};
+use super::{
+    CountRange, Partition, Quota, Subset,
+    partition::{check_item_count, check_names},
+    quota::check_range,
+};
 use crate::Error;
 
 /// The largest number of items.
@@ -76,15 +80,6 @@ fn partition(names: &[String], part_of: Vec<u32>) -> Result<Partition, Error> {
     Ok(Partition::group(names.into(), part_of))
 }
 
-fn check_names(names: &[String]) -> Result<(), Error> {
-    let mut sorted: Vec<&String> = names.iter().collect();
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Error::RepeatedPart { name: pair[0].clone() }),
-        None => Ok(()),
-    }
-}
-
 /// Serialised as `{"parts": ["dark", "light"], "low": [1, 0], "high": [1, 2], "total": null}`.
 impl Serialize for Quota {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -128,6 +123,15 @@ impl Serialize for Subset {
 impl<'de> Deserialize<'de> for Subset {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::new(Vec::deserialize(deserializer)?, MOST).map_err(D::Error::custom)
+    }
+}
+
+/// Reads a number that human-readable formats write as null if it is not finite.
+pub(crate) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    if deserializer.is_human_readable() {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+    } else {
+        f64::deserialize(deserializer)
     }
 }
 

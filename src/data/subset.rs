@@ -110,6 +110,21 @@ impl<'a> IntoIterator for &'a Subset {
     }
 }
 
+impl IntoIterator for Subset {
+    type Item = usize;
+    type IntoIter = std::vec::IntoIter<usize>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Vec::from(self).into_iter()
+    }
+}
+
+impl From<Subset> for Vec<usize> {
+    fn from(subset: Subset) -> Self {
+        subset.0.into_vec()
+    }
+}
+
 impl AsRef<[usize]> for Subset {
     fn as_ref(&self) -> &[usize] {
         &self.0

@@ -1,6 +1,6 @@
 //! Storage of feature values: f16, f32 or f64; owned, shared or memory-mapped.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 #[cfg(feature = "npy")]
 use super::mapped::Mapped;
@@ -125,8 +125,8 @@ scalar!(
 
 /// A buffer of values.
 ///
-/// A `Vec` is taken over. An `Arc<[T]>`, or a buffer of another owner ([`shared`](Storage::shared)), is shared.
-/// Slices and arrays are copied.
+/// A `Vec` of values, or of rows as arrays, is taken over. An `Arc` of values, or a buffer of another owner
+/// ([`shared`](Storage::shared)), is shared. Slices and arrays are copied.
 #[derive(Clone, Debug)]
 pub struct Storage<T: Scalar>(Inner<T>);
 
@@ -180,6 +180,24 @@ impl<T: Scalar> Storage<T> {
 impl<T: Scalar> From<Vec<T>> for Storage<T> {
     fn from(values: Vec<T>) -> Self {
         Self(Inner::Owned(Arc::new(values)))
+    }
+}
+
+impl<T: Scalar> From<Arc<Vec<T>>> for Storage<T> {
+    fn from(values: Arc<Vec<T>>) -> Self {
+        Self(Inner::Owned(values))
+    }
+}
+
+impl<T: Scalar, const N: usize> From<Vec<[T; N]>> for Storage<T> {
+    fn from(rows: Vec<[T; N]>) -> Self {
+        rows.into_flattened().into()
+    }
+}
+
+impl<T: Scalar> From<Cow<'_, [T]>> for Storage<T> {
+    fn from(values: Cow<'_, [T]>) -> Self {
+        values.into_owned().into()
     }
 }
 

@@ -24,6 +24,7 @@ mod verbs;
 mod watched;
 
 use std::{
+    borrow::Cow,
     fmt,
     ops::Deref,
     sync::{Arc, LazyLock},
@@ -185,12 +186,12 @@ impl Deref for Engine {
 }
 
 /// The engine that produced a result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct EngineInfo {
     /// `cpu`, or the name of the GPU's backend.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The name of the GPU adapter, if any.
     pub adapter: Option<String>,
     /// Precision of the engine's arithmetic.
@@ -207,8 +208,8 @@ impl fmt::Display for EngineInfo {
 }
 
 /// Precision of an engine's arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Precision {
     /// 32-bit: errors are about 1e-7 times the largest operands.

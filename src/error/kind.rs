@@ -3,7 +3,7 @@
 use super::{Error, EstimateProblem};
 
 /// The category of an error, which suggests a remedy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The input breaks a rule.

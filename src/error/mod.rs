@@ -347,12 +347,12 @@ pub enum Error {
         item: usize,
     },
     /// A file could not be opened or read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     Io {
         /// The file.
         path: std::path::PathBuf,
         /// The system's error.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// A .npy file is not a valid matrix of real numbers.
     #[error("{}: {problem}", path.display())]

@@ -1,7 +1,5 @@
 //! Upper bounds for models.
 
-use std::fmt;
-
 use super::{
     Candidates, Objective, Solution,
     bounds::{
@@ -14,6 +12,7 @@ use super::{
 use crate::{
     Result,
     engine::{Engine, EngineInfo, in_double},
+    names::by_name,
 };
 
 /// Computes an upper bound of ln det K_S over all sets that a model allows: the lowest of several bounds.
@@ -80,7 +79,7 @@ pub struct UpperBound;
 
 /// An upper bound, and how it was computed.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Certificate {
     /// No set that the model allows has a larger ln det.
@@ -99,8 +98,8 @@ pub struct Certificate {
 }
 
 /// A kind of upper bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Bound {
     /// The spectral bound, from eigenvalues alone.
@@ -121,20 +120,16 @@ pub enum Bound {
     Repeated,
 }
 
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Bound::Spectral => "spectral",
-            Bound::Hadamard => "hadamard",
-            Bound::Gamma => "gamma",
-            Bound::Linx => "linx",
-            Bound::Complement => "complement",
-            Bound::Enumeration => "enumeration",
-            Bound::Distinct => "distinct",
-            Bound::Repeated => "repeated",
-        })
-    }
-}
+by_name!(Bound, "bound", {
+    Spectral => "spectral",
+    Hadamard => "hadamard",
+    Gamma => "gamma",
+    Linx => "linx",
+    Complement => "complement",
+    Enumeration => "enumeration",
+    Distinct => "distinct",
+    Repeated => "repeated",
+});
 
 impl UpperBound {
     /// Computes the bound of a model.

@@ -198,7 +198,7 @@ pub struct CoreSetUnion {
 }
 
 /// The origin of an item of a union.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// The position of the item's core-set in the list.
     pub shard: usize,

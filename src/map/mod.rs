@@ -81,7 +81,7 @@ use crate::{
 
 /// A set, its log-determinant, and how it was found.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Solution {
     /// The set, with the items that must be included.
@@ -89,7 +89,8 @@ pub struct Solution {
     /// ln det K_S, computed from the features in f64 regardless of the solver's precision; 0 for the empty set.
     ///
     /// −∞ for dependent rows, and for a [`Kernel`](crate::Kernel) if the determinant is below the rounding error of
-    /// its factor. NaN for large sets of [`Coverage`].
+    /// its factor. NaN for large sets of [`Coverage`]. JSON has neither: both are null there, and null is read as NaN.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::data::serialized::number"))]
     pub log_det: f64,
     /// How well the set covers the items; `None` from all solvers except [`Coverage`].
     pub covered: Option<Covered>,
@@ -151,8 +152,8 @@ impl Solution {
 }
 
 /// Why a solver stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Termination {
     /// The set has as many items as the model asks for.
@@ -198,7 +199,7 @@ by_name!(Termination, "termination", {
 
 /// Counters of a solver's run, zero or empty if they do not apply.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Stats {
     /// The increase of ln det, or of the objective of [`Coverage`], by each greedy pick, in order.

@@ -58,14 +58,20 @@ use crate::{
 /// # Source
 /// Buchbinder, Feldman, Naor and Schwartz, *A tight linear time (1/2)-approximation for unconstrained submodular
 /// maximization* (2012), algorithms 1 and 2.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct SymmetricGreedy {
     order: ItemOrder,
     decision: Decision,
 }
 
 /// The order in which the [`SymmetricGreedy`] algorithm decides about items.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum ItemOrder {
     /// By index, as published implementations do.
@@ -83,7 +89,8 @@ pub enum ItemOrder {
 }
 
 /// How the [`SymmetricGreedy`] algorithm decides whether to keep an item or not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Decision {
     /// Keeps an item if a_i ≥ b_i.

@@ -1,6 +1,6 @@
 //! Predicted memory of sampling.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use super::{Bound, Method, Projection, SamplerOptions, projection, rejection, ridge::FreeRidgeSampler};
 use crate::{
@@ -28,8 +28,8 @@ use crate::{
 /// println!("{} bytes: {plan}", plan.total());
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct MemoryPlan {
     /// Bytes of features in memory-mapped files, which the system keeps in memory only while it has room.
@@ -39,12 +39,12 @@ pub struct MemoryPlan {
 }
 
 /// Bytes, and their purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct MemoryUse {
     /// The purpose.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// The number of bytes.
     pub bytes: u64,
 }
@@ -107,7 +107,7 @@ impl MemoryPlan {
 
     fn add(&mut self, what: &'static str, bytes: u64) {
         if bytes > 0 {
-            self.uses.push(MemoryUse { what, bytes });
+            self.uses.push(MemoryUse { what: what.into(), bytes });
         }
     }
 }

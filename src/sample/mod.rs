@@ -86,8 +86,8 @@ impl fmt::Debug for Sampler {
 }
 
 /// The algorithm that draws the subsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Algorithm {
     /// Eigenvectors by independent coins, then a projection DPP (Hough et al. 2006).

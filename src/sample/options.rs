@@ -17,19 +17,26 @@ pub const DEFAULT_PROPOSAL_BUDGET: f64 = 1e7;
 /// # assert_ne!(options, SamplerOptions::default());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct SamplerOptions {
     pub(super) method: Method,
     pub(super) projection: Projection,
     pub(super) bound: Bound,
     pub(super) proposal_budget: f64,
     pub(super) law_error: f64,
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) draws: Draws,
 }
 
 /// The way draws are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Draws {
     /// Many at a time, on a device if one is able to.
+    #[default]
     InBatches,
     /// One at a time, on the host.
     OneByOne,

@@ -4,7 +4,7 @@ use crate::{Subset, watch::Ended};
 
 /// Subsets in the order of their draw numbers, and statistics of the proposals.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Samples {
     subsets: Vec<Subset>,
     proposals: u64,

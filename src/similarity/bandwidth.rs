@@ -14,6 +14,7 @@ const PAIRS: usize = 4095;
 
 /// h, the length scale of a Gaussian kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Bandwidth {
     /// The median distance of 4095 pairs of different items, always the same for the same features.
     ///

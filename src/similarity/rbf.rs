@@ -60,6 +60,11 @@ const ROUNDINGS: f64 = 16.0;
 /// Tropp and Webber, *Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky*
 /// (2024).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Rbf {
     bandwidth: Bandwidth,
     landmarks: Option<usize>,

@@ -22,7 +22,7 @@ const LEAST: u64 = 64;
 const LOOK: u64 = 64;
 
 /// The number of trials needed, and the seed with which they are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
     /// Number of trials.
     pub count: u64,
@@ -31,8 +31,8 @@ pub struct Request {
 }
 
 /// A subset of the rows of all batches, and the work that it took.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Draw {
     /// The chosen rows, by batch and row.
     pub items: Vec<Place>,
@@ -43,7 +43,7 @@ pub struct Draw {
 }
 
 /// The result of a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// A draw.
     Drawn(Draw),

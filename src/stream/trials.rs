@@ -22,7 +22,7 @@ const UNIT: [f64; 2] = [1e-9, 32.0];
 
 /// The location of an item: its batch, its row in the batch, and its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Place {
     /// The number of the batch.
     pub batch: u64,

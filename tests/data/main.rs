@@ -16,6 +16,8 @@ mod label_copies;
 mod npy_files;
 #[cfg(feature = "npy")]
 mod npy_hostile;
+#[cfg(all(feature = "serde", feature = "npy"))]
+mod serialised;
 #[cfg(feature = "npy")]
 mod shards;
 mod texts;

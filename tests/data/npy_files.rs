@@ -130,8 +130,8 @@ fn a_missing_file_is_named() {
     let path = Path::new("/nonexistent/features.npy");
     assert_error!(
         Features::open_npy(path),
-        Error::Io { path: ref named, ref source }
-            if named == path && source.kind() == std::io::ErrorKind::NotFound,
+        Error::Io { path: ref named, ref error }
+            if named == path && error.kind() == std::io::ErrorKind::NotFound,
         ["/nonexistent/features.npy"]
     );
     let folder = tempfile::tempdir().unwrap();

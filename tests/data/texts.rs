@@ -1,7 +1,7 @@
 //! Options and quotas as text, and back.
 
 use partition_dpp::{
-    CountRange, Error, Method, Partition, Quota, data::QuotaRequest, map::Termination, sample::Bound,
+    CountRange, Error, Method, Partition, Quota, data::QuotaRequest, map, map::Termination, sample::Bound,
 };
 use proptest::{collection::vec, prelude::*};
 
@@ -50,6 +50,9 @@ fn options_survive_their_text() {
     }
     for bound in Bound::ALL.into_iter().chain([Bound::Auto]) {
         assert_eq!(bound.to_string().parse::<Bound>().unwrap(), bound);
+    }
+    for bound in [map::Bound::Spectral, map::Bound::Complement, map::Bound::Repeated] {
+        assert_eq!(bound.to_string().parse::<map::Bound>().unwrap(), bound);
     }
     assert_eq!("time limit".parse::<Termination>().unwrap(), Termination::TimeLimit);
     // A name that the grammar cannot write leaves positions.

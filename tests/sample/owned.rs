@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use oracles::random::normals;
 use partition_dpp::{
-    Dpp, Engine, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Quota,
-    Sampler, Watch, similarity::Representation, slates::Slates,
+    Dpp, Engine, Error, Features, ImportanceSampler, IndependentKDpps, Inference, KDpp, Method, Partition,
+    PartitionDpp, Quota, Sampler, SamplerOptions, Samples, Subset, Watch, map::Solution, mcmc::Chains,
+    similarity::Representation, slates::Slates, stream::StreamSampler,
 };
 
 fn is_sent<T: Send + Sync + 'static>() {}
@@ -27,6 +28,14 @@ fn handles_can_be_kept_cloned_and_sent() {
     is_sent::<Inference>();
     is_kept::<Slates>();
     is_kept::<Representation>();
+    is_kept::<Solution>();
+    is_kept::<Samples>();
+    is_kept::<Subset>();
+    is_kept::<SamplerOptions>();
+    is_sent::<ImportanceSampler>();
+    is_sent::<Chains>();
+    is_sent::<StreamSampler>();
+    is_sent::<Error>();
 }
 
 /// Makes samplers whose features, partition, quota and model are dropped before they draw.

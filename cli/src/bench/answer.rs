@@ -1,6 +1,6 @@
 //! Measured times; as JSON, a contract that scripts rely on.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use partition_dpp::engine::{Precision, gpu::Traffic, low_level::Rates};
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub(crate) struct Timed {
     pub(crate) name: &'static str,
     /// The name of a GPU, the interface and the driver.
     pub(crate) adapter: Option<String>,
-    pub(crate) backend: Option<&'static str>,
+    pub(crate) backend: Option<Cow<'static, str>>,
     pub(crate) driver: Option<String>,
     #[serde(rename = "software")]
     pub(crate) is_software: bool,

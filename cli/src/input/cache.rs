@@ -103,7 +103,7 @@ pub(super) fn features(
     let made = files.add_made(path, WHAT, |beside| {
         let made = with_progress(reading, |engine| rbf.to_npy(rows, beside, engine));
         made.map_err(|error| match error {
-            Error::Io { source, .. } => Failure::file(path, format!("{WHAT} cannot be written: {source}")),
+            Error::Io { error, .. } => Failure::file(path, format!("{WHAT} cannot be written: {error}")),
             other => other.into(),
         })
     })?;

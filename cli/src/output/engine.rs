@@ -8,7 +8,7 @@ use serde::Serialize;
 pub(crate) struct EngineAnswer<'a> {
     engine: &'static str,
     adapter: Option<&'a str>,
-    backend: Option<&'static str>,
+    backend: Option<&'a str>,
     /// One sentence; `None` for an engine that was asked for.
     engine_reason: Option<&'a str>,
 }
@@ -25,7 +25,7 @@ impl<'a> EngineAnswer<'a> {
 
 impl<'a> From<&'a EngineInfo> for EngineAnswer<'a> {
     fn from(info: &'a EngineInfo) -> Self {
-        match info.name {
+        match &*info.name {
             "cpu" => Self::CPU,
             backend => {
                 Self { engine: "gpu", adapter: info.adapter.as_deref(), backend: Some(backend), ..Self::CPU }
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn the_interface_of_a_gpu_is_its_backend() {
         let mut info = Engine::cpu().info();
-        (info.name, info.adapter) = ("vulkan", Some("A Card".into()));
+        (info.name, info.adapter) = ("vulkan".into(), Some("A Card".into()));
         let answer = EngineAnswer::from(&info).because(Some("it is faster"));
         let answer = serde_json::to_value(answer).unwrap();
         assert_eq!((&answer["engine"], &answer["adapter"]), (&json!("gpu"), &json!("A Card")));

@@ -62,7 +62,7 @@ impl NpyArray {
     /// - [`Error::Npy`] if it is not a .npy file, or ends before its array does.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let io = |source| Error::Io { path: path.to_owned(), source };
+        let io = |error| Error::Io { path: path.to_owned(), error };
         let npy = |problem| Error::Npy { path: path.to_owned(), problem };
         // Opening a pipe would block until it has a writer.
         let found = fs::metadata(path).map_err(io)?;

@@ -36,7 +36,7 @@ pub struct Cpu;
 
 impl Verbs for Cpu {
     fn info(&self) -> EngineInfo {
-        EngineInfo { name: "cpu", adapter: None, precision: Precision::F64 }
+        EngineInfo { name: "cpu".into(), adapter: None, precision: Precision::F64 }
     }
 
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {

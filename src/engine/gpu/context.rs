@@ -124,7 +124,11 @@ impl Context {
             counters: Counters::default(),
             most_groups: limits.max_compute_workgroups_per_dimension,
             alignment: limits.min_uniform_buffer_offset_alignment as usize,
-            info: EngineInfo { name: interface(info.backend), adapter: Some(info.name.clone()), precision },
+            info: EngineInfo {
+                name: interface(info.backend).into(),
+                adapter: Some(info.name.clone()),
+                precision,
+            },
             pipelines: Pipelines::default(),
             lost: Arc::default(),
             given_up: AtomicBool::new(false),

@@ -7,17 +7,26 @@ use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 /// Options for opening a GPU.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct GpuOptions {
     adapter: Option<String>,
     precision: Option<Precision>,
     largest_binding: Option<u64>,
     longest_dispatch: Option<Duration>,
     time_limit: Option<Duration>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     checks: Checks,
     workgroup_memory: Option<u64>,
     row_memory: Option<u64>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     has_time_stamps: bool,
+    #[cfg_attr(feature = "serde", serde(skip))]
     patches: Vec<Patch>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     rewrite: Option<Rewrite>,
 }
 
@@ -201,7 +210,7 @@ impl GpuOptions {
 }
 
 /// An adapter of this machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct AdapterSummary {
     /// Its name.

@@ -26,8 +26,8 @@ use crate::{Error, Result, error::DeviceProblem};
 /// assert!((gpu.traffic() - before).uploaded < 16_000);
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Traffic {
     /// Bytes written by the host, including parameters of shaders.

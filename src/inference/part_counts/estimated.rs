@@ -12,7 +12,7 @@ use crate::{
 
 /// The probability that a quota is met by chance, estimated from weighted draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct EstimatedProbability {
     /// The probability and its standard error.

@@ -74,8 +74,24 @@ const TOLERANCE: f64 = 1e-9;
 /// Ko, Lee and Queyranne, *An exact algorithm for maximum entropy sampling* (1995); Anstreicher, *Efficient
 /// solution of maximum-entropy sampling problems* (2020), for fixing and the choice of relaxations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct BranchAndBound {
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "checked_tolerance"))]
     tolerance: Option<f64>,
+}
+
+/// Reads a tolerance with the check of [`BranchAndBound::with_tolerance`].
+#[cfg(feature = "serde")]
+fn checked_tolerance<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let tolerance: Option<f64> = serde::Deserialize::deserialize(deserializer)?;
+    tolerance
+        .map_or(Ok(()), |tolerance| BranchAndBound::default().with_tolerance(tolerance).map(drop))
+        .map_err(serde::de::Error::custom)?;
+    Ok(tolerance)
 }
 
 impl BranchAndBound {

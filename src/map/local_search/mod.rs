@@ -75,6 +75,11 @@ use crate::{
 /// local search* (2003); exchange cycles: Brown, Laddha, Pittu, Singh and Tetali, *Determinant maximization via matroid
 /// intersection algorithms* (2022).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct LocalSearch {
     pub(super) epsilon: f64,
     pub(super) restarts: Restarts,
@@ -85,7 +90,8 @@ pub struct LocalSearch {
 ///
 /// Three of four restarts remove a few random items from the best set so far and complete the rest greedily from other
 /// items; the fourth completes a few random items.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Restarts {
     /// Never.

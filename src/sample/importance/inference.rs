@@ -27,6 +27,11 @@ const LEAST: u64 = 1024;
 
 /// When estimates are accurate enough, and their seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct EstimateOptions {
     standard_error: f64,
     most_draws: u64,

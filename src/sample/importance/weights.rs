@@ -5,7 +5,7 @@ use crate::{MonteCarlo, linalg::log_sum};
 
 /// Statistics of weighted draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct WeightStatistics {
     /// Number of draws N, including dead ends.

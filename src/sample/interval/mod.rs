@@ -25,6 +25,7 @@ const OPERATIONS: f64 = 3e12;
 
 /// The width of an interval of ln Z, and its budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct IntervalOptions {
     within: f64,
     confidence: f64,
@@ -61,7 +62,7 @@ impl IntervalOptions {
 
 /// An interval of ln Z, made by [`PartitionDpp::log_partition_interval`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct LogInterval {
     /// The lower end.

@@ -41,7 +41,7 @@ const CONSTANT: f64 = 1e-10;
 /// Gelman and Rubin (1992); Geyer, *Practical Markov chain Monte Carlo* (1992); Vehtari, Gelman, Simpson, Carpenter
 /// and Bürkner, *Rank-normalization, folding, and localization: an improved R̂* (2021), equations 1 to 12.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Convergence {
     /// Mean over all draws.

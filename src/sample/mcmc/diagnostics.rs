@@ -9,7 +9,7 @@ use crate::{Result, parallel::map_ordered};
 /// [`fewest_effective_draws`](ChainDiagnostics::fewest_effective_draws) is in the hundreds. Both can look good while all
 /// chains miss the same sets: they prove nothing.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ChainDiagnostics {
     /// Convergence of ln det K_S.
@@ -30,7 +30,7 @@ pub struct ChainDiagnostics {
 
 /// How well the choice from one part has mixed.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PartConvergence {
     /// Position of the part in the partition.

@@ -111,8 +111,8 @@ impl Sweep {
 }
 
 /// Counts of the moves that replace a given number of items at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct MoveCount {
     /// The number of items that such a move replaces.

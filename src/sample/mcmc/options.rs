@@ -8,7 +8,12 @@ const MOST_CHAINS: usize = 1 << 16;
 /// The length of the burn-in, the distance between draws, and the number of chains.
 ///
 /// Lengths are in sweeps: one proposal per item of the set, and the [blocks](McmcOptions::with_blocks).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct McmcOptions {
     pub(super) burn_in: usize,
     pub(super) thinning: Thinning,
@@ -18,7 +23,8 @@ pub struct McmcOptions {
 }
 
 /// The number of sweeps between draws.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Thinning {
     /// The longest autocorrelation time of all diagnosed quantities, measured on 256 sweeps of every chain after the
@@ -30,7 +36,8 @@ pub enum Thinning {
 }
 
 /// How often a chain proposes a set that does not depend on the present one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum OtherSetMoves {
     /// Such moves take about a fifth of the time. They are never made if weighted draws at set-up show that fewer

@@ -12,8 +12,8 @@ use crate::{
 /// How to draw from a Partition-DPP.
 ///
 /// Every method is exact; for approximate draws, see [`PartitionDpp::chains`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Method {
     /// Rejection or interpolation, whichever is predicted to cost less within the budgets of proposals and nodes; an
@@ -37,8 +37,8 @@ by_name!(Method, "method", {
 });
 
 /// The reason for the method used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Choice {
     /// The method was requested.
@@ -53,7 +53,7 @@ pub enum Choice {
 ///
 /// Costs are floating-point operations per sample, predicted from sizes alone, including a hundredth of the set-up.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Plan {
     /// The method used, never [`Method::Auto`].

@@ -19,7 +19,8 @@ use crate::{
 };
 
 /// How items are picked once the eigenvectors are chosen. The distribution is the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Projection {
     /// The one with the lower predicted cost.

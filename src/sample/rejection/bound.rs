@@ -27,7 +27,7 @@ use crate::names::by_name;
 /// # Source
 /// Hadamard (1893), Fischer (1908), Fan (1949) and Poincaré's separation theorem for the inequalities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Bound {
     /// The bound with the lowest predicted cost per draw, W times the operations per proposal. Independent items

@@ -42,7 +42,7 @@ enum Way {
 
 /// The predicted cost of draws against a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct BoundCost {
     /// The bound.

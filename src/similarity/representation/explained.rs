@@ -13,7 +13,7 @@ use crate::{
 /// 1 − tr((I − Π_S) G) / tr G
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Explained {
     /// The share for all rows.

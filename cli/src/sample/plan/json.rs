@@ -1,6 +1,6 @@
 //! One JSON object: a contract that scripts rely on.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use partition_dpp::sample::{Algorithm, BoundCost, Choice};
 use serde::Serialize;
@@ -98,12 +98,12 @@ struct Bytes {
     needed: u64,
     limit: u64,
     mapped: u64,
-    uses: BTreeMap<&'static str, u64>,
+    uses: BTreeMap<Cow<'static, str>, u64>,
 }
 
 impl From<&Memory> for Bytes {
     fn from(Memory { plan, limit, .. }: &Memory) -> Self {
-        let uses = plan.uses.iter().map(|held| (held.what, held.bytes)).collect();
+        let uses = plan.uses.iter().map(|held| (held.what.clone(), held.bytes)).collect();
         Self { needed: plan.total(), limit: *limit, mapped: plan.mapped, uses }
     }
 }

@@ -63,6 +63,7 @@ const MOST_IN_DET: usize = 4096;
 /// Schubert and Rousseeuw, *Fast and eager k-medoids clustering* (2021), for swaps; Bae, Noh and Sutherland,
 /// *Generalized coverage for more robust low-budget active learning* (2024).
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Coverage {
     /// Items cover the items of the same part; without a partition, all items.
     partition: Option<Partition>,
@@ -71,7 +72,7 @@ pub struct Coverage {
 
 /// The coverage of a set.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Covered {
     /// Σ_i max(0, max_{s∈S} K_is).

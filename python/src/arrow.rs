@@ -9,7 +9,11 @@ use arrow_array::{
     ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream},
     make_array,
 };
-use pyo3::{exceptions::PyException, prelude::*, types::PyCapsule};
+use pyo3::{
+    exceptions::PyException,
+    prelude::*,
+    types::{PyCapsule, PyList, PySlice},
+};
 
 use crate::errors::refused;
 
@@ -17,6 +21,8 @@ use crate::errors::refused;
 ///
 /// Arrays have one chunk, chunked arrays and tables any number. Tables are structures, one field per column.
 pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
+    let of_dataset = of_dataset(object)?;
+    let object = of_dataset.as_ref().unwrap_or(object);
     if let Some(pair) = offered(object, "__arrow_c_array__")? {
         let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = pair.extract()?;
         let schema = taken(&schema, c"arrow_schema", FFI_ArrowSchema::empty())?;
@@ -38,6 +44,26 @@ pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>
             .map_err(|error| refused(format!("the Arrow stream cannot be read: {error}")));
     }
     Ok(None)
+}
+
+/// The rows that a `Dataset` of Hugging Face shows, or a column of one, as a table of Arrow; `None` for anything else.
+fn of_dataset<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let is_dataset = |object: &Bound<'py, PyAny>| -> PyResult<bool> {
+        Ok(object.hasattr("with_format")? && object.hasattr("column_names")?)
+    };
+    let shown = if is_dataset(object)? {
+        object.clone()
+    } else if object.hasattr("column_name")?
+        && object.hasattr("source")?
+        && is_dataset(&object.getattr("source")?)?
+    {
+        let names = PyList::new(object.py(), [object.getattr("column_name")?])?;
+        object.getattr("source")?.call_method1("select_columns", (names,))?
+    } else {
+        return Ok(None);
+    };
+    // Columns of a `Dataset` lie in the file as they were; filters are numbers of rows, which indexing applies.
+    shown.call_method1("with_format", ("arrow",))?.get_item(PySlice::full(object.py())).map(Some)
 }
 
 /// The result of a method of the protocol; `None` without the method, or if it fails: a value without Arrow data may still be an
@@ -74,6 +100,14 @@ fn imported(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> PyResult<ArrayRe
 pub(crate) fn is_text(labels: &ArrayRef) -> bool {
     let values = labels.as_any_dictionary_opt().map(arrow_array::AnyDictionaryArray::values);
     values.unwrap_or(labels).data_type().is_string()
+}
+
+/// The only column of a table, or the array itself.
+pub(crate) fn only_column(array: ArrayRef) -> ArrayRef {
+    match array.as_struct_opt() {
+        Some(table) if table.num_columns() == 1 && table.null_count() == 0 => table.column(0).clone(),
+        _ => array,
+    }
 }
 
 /// The chunks of one column as one array: copied if there are several.

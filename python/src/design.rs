@@ -48,7 +48,7 @@ impl Design {
         let rows = features::of(&features)?;
         let py = features.py();
         let given = Given { rows: features, ridge: None, scores: None, diversity: None, include, exclude };
-        let [include, exclude] = given.conditions()?;
+        let [include, exclude] = given.conditions(rows.items())?;
         let question = interruptible(py, None, |_| {
             map::Design::over(&rows, &sets)?.including(&include)?.excluding(&exclude)
         })?;
@@ -105,7 +105,8 @@ impl Design {
 
     /// ln det XᵀX of some rows.
     fn log_det(&self, items: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let subset = Subset::new(rows::items(items, "items")?, self.rows.items()).or_raise()?;
+        let subset =
+            Subset::new(rows::items(items, "items", self.rows.items())?, self.rows.items()).or_raise()?;
         self.question.log_det(&subset).or_raise()
     }
 

@@ -82,5 +82,5 @@ fn without_compositor<T>(open: impl FnOnce() -> T) -> PyResult<T> {
 
 /// An engine in words: `cpu`, or the adapter of a GPU with its precision.
 pub(crate) fn words(engine: &EngineInfo) -> String {
-    if engine.adapter.is_none() { engine.name.to_owned() } else { engine.to_string() }
+    if engine.adapter.is_none() { engine.name.to_string() } else { engine.to_string() }
 }

@@ -123,8 +123,10 @@ impl Features {
     ) -> PyResult<Self> {
         self.check_no_scores()?;
         let partition = self.parts(labels)?;
-        let excluded =
-            exclude.map_or_else(|| Ok(Vec::new()), |items| rows::items(items, "items to exclude"))?;
+        let excluded = exclude.map_or_else(
+            || Ok(Vec::new()),
+            |items| rows::items(items, "items to exclude", self.rows.items()),
+        )?;
         let made = interruptible(py, progress, |watch| {
             let engine = Engine::cpu().watched(&watch);
             let representation = Representation::without(&self.rows, &partition, &excluded, &engine)?;
@@ -142,7 +144,8 @@ impl Features {
         labels: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(f64, BTreeMap<String, f64>)> {
         let partition = self.parts(labels)?;
-        let subset = Subset::new(rows::items(items, "items")?, self.rows.items()).or_raise()?;
+        let subset =
+            Subset::new(rows::items(items, "items", self.rows.items())?, self.rows.items()).or_raise()?;
         let found = interruptible(py, None, |watch| {
             self.rows.explained(&subset, &partition, &Engine::cpu().watched(&watch))
         })?;
@@ -152,7 +155,7 @@ impl Features {
 
     /// ln det of the similarity of some items.
     fn log_det(&self, items: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let items = rows::items(items, "items")?;
+        let items = rows::items(items, "items", self.rows.items())?;
         let subset = Subset::new(items, self.rows.items()).or_raise()?;
         Ok(self.rows.log_det(&subset).or_raise()?.value)
     }

@@ -34,7 +34,7 @@ impl Model {
 
 impl Inference {
     fn estimate_of(&self, items: &Bound<'_, PyAny>) -> PyResult<Estimate<f64>> {
-        let subset = Subset::new(rows::items(items, "items")?, self.items).or_raise()?;
+        let subset = Subset::new(rows::items(items, "items", self.items)?, self.items).or_raise()?;
         self.of.log_probability(&subset).or_raise()
     }
 }

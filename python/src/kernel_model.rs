@@ -71,11 +71,11 @@ impl KernelModel {
             }
         };
         let given = Given { rows: features, ridge, scores, diversity, include, exclude };
-        let ([include, exclude], scored) = (given.conditions()?, given.scored()?);
         if let (Comparison::Rbf(_), Ok(known)) = (&comparison, given.rows.cast::<features::Features>()) {
             known.get().check_no_scores()?;
         }
         let features = features::of(&given.rows)?;
+        let ([include, exclude], scored) = (given.conditions(features.items())?, given.scored()?);
         Ok(Self { features, comparison, ridge, partition, sets, scored, include, exclude })
     }
 
@@ -121,7 +121,7 @@ impl KernelModel {
         items: &Bound<'_, PyAny>,
     ) -> PyResult<(f64, Option<BTreeMap<String, f64>>)> {
         let count = self.features.items();
-        let subset = Subset::new(rows::items(items, "items")?, count).or_raise()?;
+        let subset = Subset::new(rows::items(items, "items", count)?, count).or_raise()?;
         let of_all = || Partition::of(std::iter::repeat_n((), count).map(|()| 0));
         let found = interruptible(py, None, |watch| {
             let kernel = self.similarity()?;

@@ -4,6 +4,7 @@ use std::{collections::HashMap, fmt};
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::{
+    IntoPyObjectExt,
     prelude::*,
     types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple},
 };
@@ -15,7 +16,7 @@ use crate::{
     interruptible::interruptible,
     numbers,
     ordered::order,
-    rows::as_array,
+    rows::{as_array, column},
 };
 
 /// The parts of the items, one label per item.
@@ -48,14 +49,24 @@ impl Partition {
         (0..self.parts.parts()).map(|part| self.parts.size(part)).collect()
     }
 
-    /// The name of an item's part.
-    fn part_of(&self, #[pyo3(from_py_with = numbers::whole)] item: usize) -> PyResult<&str> {
+    /// The labels in their order: text, integers or booleans, as they were given.
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        (0..self.parts.parts()).map(|part| self.label(py, part)).collect()
+    }
+
+    /// The label of an item.
+    fn part_of<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = numbers::whole)] item: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
         if item >= self.parts.items() {
             let items = self.parts.items();
             return partition_dpp::Result::Err(partition_dpp::Error::ItemOutOfRange { item, items })
                 .or_raise();
         }
-        Ok(&self.parts.names()[self.parts.part_of(item)])
+        self.label(py, self.parts.part_of(item))
     }
 
     fn __len__(&self) -> usize {
@@ -64,6 +75,21 @@ impl Partition {
 
     fn __repr__(&self) -> String {
         format!("<Partition of {} items in {} parts>", self.parts.items(), self.parts.parts())
+    }
+}
+
+impl Partition {
+    /// The label of a part in its own type.
+    fn label<'py>(&self, py: Python<'py>, part: usize) -> PyResult<Bound<'py, PyAny>> {
+        let name = &self.parts.names()[part];
+        let is_text = self.texts.as_ref().is_none_or(|texts| texts[part]);
+        match &**name {
+            "false" | "true" if !is_text => Ok(PyBool::new(py, name == "true").to_owned().into_any()),
+            _ => match name.parse::<i128>() {
+                Ok(number) if !is_text => number.into_bound_py_any(py),
+                _ => name.into_bound_py_any(py),
+            },
+        }
     }
 }
 
@@ -88,7 +114,7 @@ pub(crate) fn with_kinds(labels: &Bound<'_, PyAny>) -> PyResult<Kinds> {
     };
     let py = labels.py();
     if let Some(chunks) = arrow::chunks(labels)? {
-        let whole = arrow::whole(&chunks)?;
+        let whole = arrow::only_column(arrow::whole(&chunks)?);
         // Whole numbers in floating point are integers, as NumPy's are.
         if !whole.data_type().is_floating() {
             let made = interruptible(py, None, |_| partition_dpp::Partition::from_arrow(whole.as_ref()))?;
@@ -101,6 +127,7 @@ pub(crate) fn with_kinds(labels: &Bound<'_, PyAny>) -> PyResult<Kinds> {
     } else {
         as_array(labels, "labels")?
     };
+    let array = column(array)?;
     let dimensions: usize = array.getattr("ndim")?.extract()?;
     if dimensions != 1 {
         return Err(refused(format!(

@@ -43,8 +43,14 @@ mod _native {
         },
     };
 
-    use super::{PyModule, PyResult};
-    use pyo3::{Bound, types::PyModuleMethods};
+    use super::{PyModule, PyResult, Python};
+    use pyo3::{Bound, pyfunction, types::PyModuleMethods};
+
+    /// Runs the command line; the first argument is the name of the program. Returns the exit status.
+    #[pyfunction]
+    fn _command_line(py: Python<'_>, arguments: Vec<String>) -> u8 {
+        py.detach(|| pdpp::process(arguments))
+    }
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

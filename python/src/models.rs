@@ -44,9 +44,9 @@ pub(crate) struct Given<'py> {
 
 impl Given<'_> {
     /// Items that are in every set, and those that are in none.
-    pub(crate) fn conditions(&self) -> PyResult<[Vec<usize>; 2]> {
+    pub(crate) fn conditions(&self, count: usize) -> PyResult<[Vec<usize>; 2]> {
         let of = |items: &Option<Bound<'_, PyAny>>, what| match items {
-            Some(items) => rows::items(items, what),
+            Some(items) => rows::items(items, what, count),
             None => Ok(Vec::new()),
         };
         Ok([of(&self.include, "items to include")?, of(&self.exclude, "items to exclude")?])
@@ -68,7 +68,7 @@ impl Given<'_> {
 impl Model {
     fn new(given: &Given<'_>, sets: &Sets) -> PyResult<Self> {
         let unscored = features::of(&given.rows)?;
-        let [include, exclude] = given.conditions()?;
+        let [include, exclude] = given.conditions(unscored.items())?;
         let scored = given.scored()?;
         // The rows of a ridge have no scores: the whole kernel does.
         let features = match &scored {
@@ -105,7 +105,7 @@ impl Model {
 impl Model {
     /// ln det of the law's kernel over some items.
     fn log_det(&self, items: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let items = rows::items(items, "items")?;
+        let items = rows::items(items, "items", self.features.items())?;
         let subset = Subset::new(items, self.features.items()).or_raise()?;
         let log_det = match &self.law {
             Law::Ridge(dpp) => dpp.log_det(&subset),
@@ -136,7 +136,7 @@ pub(crate) fn parts_of(
     items: &Bound<'_, PyAny>,
 ) -> PyResult<Option<Vec<String>>> {
     let Some(partition) = partition else { return Ok(None) };
-    let items = rows::items(items, "items")?;
+    let items = rows::items(items, "items", partition.items())?;
     // In their order, which a subset does not keep.
     Subset::new(items.clone(), partition.items()).or_raise()?;
     Ok(Some(items.into_iter().map(|item| partition.names()[partition.part_of(item)].clone()).collect()))

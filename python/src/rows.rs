@@ -130,6 +130,16 @@ fn contiguous<'py, T: Element>(array: &Bound<'py, PyAny>, name: &str) -> PyResul
 pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     let numpy = py.import("numpy")?;
+    if object.hasattr("collect_schema")? && object.hasattr("collect")? {
+        return Err(refused(format!(
+            "{what} are a LazyFrame, which has no rows before it is collected: pass .collect()"
+        )));
+    }
+    if object.hasattr("tocsr")? && object.hasattr("toarray")? {
+        return Err(refused(format!(
+            "{what} are a sparse matrix, and must be dense: reduce it first (scikit-learn's TruncatedSVD(256).fit_transform), or pass .toarray()"
+        )));
+    }
     // Their data has values in these places, too.
     if numpy.getattr("ma")?.call_method1("is_masked", (object,))?.extract()? {
         return Err(refused(format!("{what} are masked in places; fill them first")));
@@ -161,14 +171,27 @@ fn kind(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Kind> {
     }
 }
 
-/// One number per item, as scores are.
+/// The only column of a table, or the array itself.
+pub(crate) fn column(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+    if let [_, 1] = shape[..] { array.call_method1("reshape", (-1,)) } else { Ok(array) }
+}
+
+/// One number per item, as scores are; also in a table of one column.
 pub(crate) fn numbers(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
     let object = match arrow::chunks(object)? {
         // A missing score becomes NaN, which is refused with its item.
-        Some(_) => object.call_method0("to_numpy").or_else(|_| as_array(object, what))?,
-        None => as_array(object, what)?,
+        Some(_) if object.hasattr("to_numpy")? => object.call_method0("to_numpy")?,
+        Some(chunks)
+            if chunks
+                .iter()
+                .all(|chunk| chunk.as_struct_opt().is_some_and(|table| table.num_columns() == 1)) =>
+        {
+            return of_only_column(&chunks);
+        }
+        _ => as_array(object, what)?,
     };
-    let array = as_array(&object, what)?;
+    let array = column(as_array(&object, what)?)?;
     kind(&array, what)?;
     let dimensions: usize = array.getattr("ndim")?.extract()?;
     if dimensions != 1 {
@@ -180,8 +203,18 @@ pub(crate) fn numbers(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64
     Ok(array.to_vec()?)
 }
 
-/// Item numbers: integers of any type, negative ones refused.
-pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>> {
+/// The numbers of Arrow tables of one column.
+fn of_only_column(chunks: &[ArrayRef]) -> PyResult<Vec<f64>> {
+    let mut numbers = Vec::new();
+    for chunk in chunks.iter().filter(|chunk| !chunk.is_empty()) {
+        let rows = Features::from_arrow(chunk.as_ref()).or_raise()?;
+        numbers.extend((0..rows.items()).map(|item| rows.row(item)[0]));
+    }
+    Ok(numbers)
+}
+
+/// Item numbers, integers of any type, negative ones refused; or the items of a mask, one truth value for each of `count`.
+pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str, count: usize) -> PyResult<Vec<usize>> {
     let py = object.py();
     let array = if object.is_instance_of::<PySet>() || object.is_instance_of::<PyFrozenSet>() {
         as_array(PyList::new(py, object.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.as_any(), what)?
@@ -193,10 +226,21 @@ pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize
         return Ok(Vec::new());
     }
     let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if kind == 'b' {
+        let array: Bound<'_, PyArray1<bool>> = array.call_method1("reshape", (-1,))?.cast_into()?;
+        let mask = array.to_vec()?;
+        if mask.len() != count {
+            let values = mask.len();
+            return Err(refused(format!(
+                "{what} are a mask of {values} truth values; there are {count} items"
+            )));
+        }
+        return Ok((0..count).filter(|&item| mask[item]).collect());
+    }
     if !matches!(kind, 'i' | 'u') {
         let dtype = array.getattr("dtype")?;
         return Err(refused(format!(
-            "{what} have the dtype {dtype}; they must be item numbers, integers from 0"
+            "{what} have the dtype {dtype}; they must be item numbers, integers from 0, or a mask"
         )));
     }
     let array = array.call_method1("reshape", (-1,))?;

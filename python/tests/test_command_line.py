@@ -1,17 +1,14 @@
-"""The same subsets as the command line draws."""
+"""The same subsets as the command line draws, which comes with the package."""
 
 import json
-import os
-import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import partition_dpp as pdpp
 import pytest
 
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", pathlib.Path(__file__).parents[2] / "target"))
-PDPP = TARGET / "release" / "pdpp"
-pytestmark = pytest.mark.skipif(not PDPP.exists(), reason="pdpp is not built")
+PDPP = [sys.executable, "-m", "partition_dpp"]
 
 
 @pytest.fixture
@@ -23,7 +20,7 @@ def files(tmp_path, rows, labels):
 
 
 def answer(files, command, *more):
-    line = [PDPP, command, "--features", files / "rows.npy", "--json", "--engine", "cpu", *more]
+    line = [*PDPP, command, "--features", files / "rows.npy", "--json", "--engine", "cpu", *more]
     return json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
 
 
@@ -44,3 +41,10 @@ def test_best_sets_are_those_of_the_command_line(files):
     best = pdpp.select(np.load(files / "rows.npy"), k=4, method="map", certify=True, engine="cpu")
     assert best.indices.tolist() == found["set"]
     assert (best.log_det, best.upper_bound) == pytest.approx((found["log_det"], found["upper_bound"]))
+
+
+def test_the_command_line_has_its_own_statuses():
+    shown = subprocess.run([*PDPP, "--version"], capture_output=True, text=True)
+    assert (shown.returncode, shown.stdout.splitlines()[0]) == (0, f"pdpp {pdpp.__version__}")
+    refused = subprocess.run([*PDPP, "sample", "--k", "x"], capture_output=True, text=True)
+    assert refused.returncode == 2 and "--k" in refused.stderr and not refused.stdout

@@ -55,7 +55,7 @@ def test_select_covers_items(data, coverage, similarity):
         along = np.einsum("ij,jk,ik->i", chosen, np.linalg.inv(chosen[found.indices]), chosen) if similarity == "rbf" else None
         if along is not None:
             assert found.explained == pytest.approx(along.mean())
-            assert found.explained_by_part == pytest.approx({str(l): along[labels == l].mean() for l in range(3)})
+            assert found.explained_by_part == pytest.approx({l: along[labels == l].mean() for l in range(3)})
 
 
 def test_labels_count_without_a_quota(data):

@@ -69,7 +69,7 @@ def test_selections_say_what_they_explain(data):
         along = ((units @ basis) ** 2).sum(axis=1)
         assert chosen.explained == pytest.approx(along.mean())
         for part in range(3):
-            assert chosen.explained_by_part[str(part)] == pytest.approx(along[labels == part].mean())
+            assert chosen.explained_by_part[part] == pytest.approx(along[labels == part].mean())
     assert pdpp.select(rows, k=3).explained_by_part is None
     rbf = pdpp.select(rows, k=3, similarity="rbf", method="map")
     assert 0 < rbf.explained < 1

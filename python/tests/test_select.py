@@ -1,6 +1,8 @@
 """What `select` chooses."""
 
+import copy
 import itertools
+import pickle
 import warnings
 from collections import Counter
 
@@ -22,9 +24,9 @@ def test_quotas_are_met_in_every_form(rows, labels):
         assert sum(found.values()) == 4 and 1 <= found["cat"] <= 2 and found.get("dog", 0) <= 1
     assert counts({np.str_("cat"): np.int64(2)}) == {"cat": 2}
     numbered = pdpp.select(rows, labels=np.arange(60) % 3, quota={0: 1, np.int32(2): 2})
-    assert numbered.counts == {"0": 1, "2": 2}
+    assert numbered.counts == {0: 1, 2: 2}
     flags = pdpp.select(rows, labels=np.arange(60) % 2 == 0, quota={True: 1, False: 2})
-    assert flags.counts == {"true": 1, "false": 2}
+    assert flags.counts == {True: 1, False: 2}
 
 
 def test_samples_have_the_law():
@@ -145,3 +147,14 @@ def test_a_selection_is_an_array(rows):
     chosen = pdpp.select(rows, k=3)
     assert rows[chosen].shape == (3, 6) and list(chosen) == np.asarray(chosen).tolist()
     assert chosen.parts is None and chosen.counts == {} and chosen.indices.dtype == np.int64
+
+
+def test_results_are_copied_pickled_and_shown(rows, labels):
+    chosen = pdpp.select(rows, labels=labels, quota="equal", k=6, n_samples=2)
+    for again in (pickle.loads(pickle.dumps(chosen)), copy.deepcopy(chosen), copy.copy(chosen)):
+        assert repr(again) == repr(chosen) and again.counts == chosen.counts
+        assert [sample.tolist() for sample in again.samples] == [sample.tolist() for sample in chosen.samples]
+    page = chosen._repr_html_()
+    assert page.count("<tr>") == 7 and "<td>owl</td>" in page and "2 samples" in page
+    assert "label" not in pdpp.select(rows, k=2)._repr_html_()
+    assert "&lt;b&gt;" in pdpp.select(rows, labels=["<b>"] * len(rows), quota=[2])._repr_html_()

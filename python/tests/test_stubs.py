@@ -6,12 +6,24 @@ import pathlib
 import subprocess
 import sys
 
+import partition_dpp as pdpp
 import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 
 def test_stubs_are_those_of_the_module():
     command = [sys.executable, "-m", "mypy.stubtest", "partition_dpp._native", "--ignore-missing-stub"]
     found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("checker", [["mypy", "--strict"], ["pyright", "--pythonpath", sys.executable]], ids=lambda c: c[0])
+def test_types_are_sound(checker):
+    pytest.importorskip(checker[0])
+    configuration = ["--config-file", str(ROOT / "python/pyproject.toml")] if checker[0] == "mypy" else []
+    package = pathlib.Path(pdpp.__file__).parent
+    found = subprocess.run([sys.executable, "-m", *checker, *configuration, str(package)], capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr
 
 
@@ -24,7 +36,6 @@ def test_examples_run(module):
     assert outcome.attempted > 0 and outcome.failed == 0
 
 
-ROOT = pathlib.Path(__file__).parents[2]
 PAGES = [page for page in sorted(ROOT.glob("docs/guide/**/*.md")) if "```pycon" in page.read_text()]
 
 

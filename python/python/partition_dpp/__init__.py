@@ -26,7 +26,8 @@ from ._native import (
     Solution,
     __version__,
 )
-from ._select import Selection, select
+from ._select import select
+from ._selection import Selection
 
 __all__ = [
     "Design",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import io
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
 from . import _native
-from ._select import _number
+from ._arguments import as_number
 from .streams import Batch, Representation
 
 #: The column of numbers of rows.
@@ -37,15 +38,15 @@ class Columns:
     #: The exponent of `represent`, 1 by default. Larger values favour diversity less.
     representation: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.similarity not in ("cosine", "dot"):
             raise ValueError(f'the similarity "{self.similarity}" is neither "cosine" nor "dot"')
-        diversity = _number("diversity", self.diversity)
+        diversity = as_number("diversity", self.diversity)
         if self.score is not None and (diversity is None or not 0 < diversity <= 1):
             raise ValueError(f"the diversity is {self.diversity}; it must be above 0 and at most 1")
         if self.represent not in (None, "parts", "all"):
             raise ValueError(f'represent is "{self.represent}", neither "parts" nor "all"')
-        rho = _number("representation", self.representation)
+        rho = as_number("representation", self.representation)
         if rho is not None and self.represent is None:
             raise ValueError('representation is for represent, what sets stand for: "parts" or "all"')
         if rho is not None and not 0 <= rho < float("inf"):
@@ -118,13 +119,13 @@ class Represented:
 class _Digest(io.RawIOBase):
     """A file that keeps only a digest."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.state = hashlib.blake2b(digest_size=8)
 
     def writable(self) -> bool:
         return True
 
-    def write(self, data) -> int:
+    def write(self, data: Any) -> int:
         self.state.update(data)
         return len(data)
 

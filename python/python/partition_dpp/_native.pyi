@@ -5,15 +5,18 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
-from ._types import CountEntry, Engine, Items, Labels, Method, Progress, Rows, Scores, Solver
+from ._types import CountEntry, Engine, Items, Label, Labels, Method, Progress, Rows, Scores, Solver
 
 __version__: str
+
+def _command_line(arguments: list[str]) -> int:
+    """Runs `pdpp`; the first argument is the name of the program. Returns the exit status."""
 
 @final
 class Features:
     """The feature matrix, one row per item; dot products of rows are the similarity."""
 
-    def __new__(cls, rows: Rows) -> Features:
+    def __new__(cls, rows: Rows | Features) -> Features:
         """Takes a NumPy array, Arrow lists or columns, or what NumPy makes an array of; float16, float32 and float64 in
         C order are not copied."""
     @staticmethod
@@ -63,12 +66,15 @@ class Features:
 class Partition:
     """The part of every item, one label each; parts are in the order of the labels."""
 
-    def __new__(cls, labels: Labels) -> Partition: ...
+    def __new__(cls, labels: Labels | Partition) -> Partition: ...
     @property
     def names(self) -> list[str]: ...
     @property
+    def labels(self) -> list[Label]:
+        """The labels in their order, in their own type."""
+    @property
     def sizes(self) -> list[int]: ...
-    def part_of(self, item: int) -> str: ...
+    def part_of(self, item: int) -> Label: ...
     def __len__(self) -> int: ...
 
 @final

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ._types import Progress
 
@@ -29,8 +30,9 @@ def reporting(progress: bool | Progress | None, draws: int) -> Iterator[Progress
 class _Bar:
     """A bar of tqdm that begins again at every kind of steps."""
 
-    def __init__(self, bar, draws: int):
-        self.bar, self.draws, self.step = bar, draws, None
+    def __init__(self, bar: Any, draws: int) -> None:
+        self.bar, self.draws = bar, draws
+        self.step: str | None = None
 
     def __call__(self, step: str, steps: int, seconds: float) -> None:
         if step != self.step or steps < self.bar.n:

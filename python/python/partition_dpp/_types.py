@@ -22,7 +22,10 @@ class ArrowStream(Protocol):
 
 Rows = ArrayLike | ArrowArray | ArrowStream
 Labels = ArrayLike | ArrowArray | ArrowStream
+#: The label of a part.
+Label = str | int | bool
 Scores = ArrayLike | ArrowArray | ArrowStream
+#: Item numbers, or one truth value per item.
 Items = ArrayLike
 #: A number, a pair (low, high) with both ends included, or a range.
 Count = int | tuple[int | None, int | None] | range

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -12,14 +13,14 @@ from .distributed import Function, Run
 TOGETHER = 64
 
 
-def over(frame) -> Run:
+def over(frame: Any) -> Run:
     """The partitions of a `dask.dataframe.DataFrame`."""
-    import dask
+    from dask import compute, delayed  # type: ignore[import-not-found,unused-ignore]
 
     def run(function: Function, columns: list[str]) -> Iterator[pa.Table]:
-        on_partition = dask.delayed(lambda part: function(pa.Table.from_pandas(part, preserve_index=False)))
+        on_partition = delayed(lambda part: function(pa.Table.from_pandas(part, preserve_index=False)))
         parts = frame[columns].to_delayed()
         for first in range(0, len(parts), TOGETHER):
-            yield from dask.compute(*[on_partition(part) for part in parts[first : first + TOGETHER]])
+            yield from compute(*[on_partition(part) for part in parts[first : first + TOGETHER]])
 
     return run

@@ -23,13 +23,15 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from . import _native
 from ._columns import ROW, Columns, Represented, Unscored, selected
-from ._select import _count, _seed
+from ._arguments import as_count, as_seed
+from ._types import CountEntry, Solver
 from .streams import (
     CoreSet,
     Frame,
@@ -48,6 +50,7 @@ ANSWER = pa.schema([("batch", pa.int64()), ("payload", pa.binary())])
 LARGEST_REQUEST = 32 << 20
 
 Function = Callable[[pa.Table], pa.Table]
+Made = TypeVar("Made", Plan, Marginals)
 #: Maps a function over all batches of a table, with these columns, and yields its answers; batches and their order are
 #: the same every time.
 Run = Callable[[Function, list[str]], Iterable[pa.Table]]
@@ -59,7 +62,7 @@ def _answers(function: Callable[..., bytes | None]) -> Callable[..., pa.Table]:
     """
 
     @wraps(function)
-    def on_table(table: pa.Table | pa.RecordBatch, columns: Columns, **arguments) -> pa.Table:
+    def on_table(table: pa.Table | pa.RecordBatch, columns: Columns, **arguments: Any) -> pa.Table:
         if isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])
         payload = function(table, columns, **arguments) if table.num_rows > 0 else None
@@ -143,7 +146,7 @@ class Distributed:
     (['sample', 'embedding', 'kind', 'id'], 12)
     """
 
-    def __init__(self, run: Run, columns: Columns):
+    def __init__(self, run: Run, columns: Columns) -> None:
         self.run, self.columns = run, columns
         self._grams: Grams | None = None
         self._represented: Represented | None = None
@@ -175,14 +178,16 @@ class Distributed:
             self._represented = Represented(self.columns, make(sums, 1.0 if rho is None else rho))
         return self._represented
 
-    def plan(self, *, quota=None, k: int | None = None) -> Plan:
+    def plan(self, *, quota: CountEntry | None = None, k: int | None = None) -> Plan:
         """The plan of a law: exact counts or ranges by label, k items, or any number of items.
 
         Nearly dependent rows take a second pass of sums, in a frame where these are more accurate.
         """
         return self._accurate(lambda sums: Plan(sums, quota, k), lambda plan: plan.law_error)
 
-    def marginals(self, *, quota=None, k: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
+    def marginals(
+        self, *, quota: CountEntry | None = None, k: int | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
         """The inclusion probability of every row, batch by batch in the order of `run`: one more pass, 8 bytes a row.
 
         Yields the number of the batch, and the probabilities of its rows in their order.
@@ -191,22 +196,33 @@ class Distributed:
         for number, payload in self._map(partial(marginals, columns=self._rows(), found=found)):
             yield number, np.frombuffer(payload, np.float64)
 
-    def best(self, *, quota=None, k: int | None = None, solver: str = "local-search", time_limit=None) -> Draws:
+    def best(
+        self,
+        *,
+        quota: CountEntry | None = None,
+        k: int | None = None,
+        solver: Solver = "local-search",
+        time_limit: float | None = None,
+    ) -> Draws:
         """A very diverse set: sums and a core-set of every batch (a pass each), then the best set of their union.
 
         Of every part a batch sends at most as many rows as a set has items, so the driver holds some of every batch. The
         best set of the union is close to that of all rows: within a factor of (2k)^(2k) in theory, a few percent in
         practice.
         """
-        k = _count("k", k)
-        if quota is None and k is None:
+        k = None if k is None else as_count("k", k)
+        if quota is not None:
+            total = self.grams()._most(quota, k)
+        elif k is not None:
+            total = k
+        else:
             raise ValueError("the best set of a table needs a quota or k, the number of items")
-        sums = self.grams()
-        total = k if quota is None else sums._most(quota, k)
+        names = sorted(self.grams().parts)
         answers = self._map(partial(core_set, columns=self._rows(), total=total))
         union = CoreSet.union([CoreSet.from_bytes(payload) for _, payload in answers])
+        model: _native.Model
         if quota is None:
-            model = _native.KDpp(union.features, k)
+            model = _native.KDpp(union.features, total)
         else:
             model = _native.PartitionDpp(union.features, union.partition, quota, k)
         found = model.solve(solver, time_limit=time_limit)
@@ -214,14 +230,15 @@ class Distributed:
             raise ValueError(f"only {len(found.indices)} of {len(found.indices) + found.missing} items were found: all "
                              "others depend on those chosen")
         batches, numbers = union.origins
-        names = sorted(sums.parts)
-        parts = np.array([names.index(union.partition.part_of(item)) for item in found.indices], np.uint64)
+        parts = np.array([names.index(str(union.partition.part_of(item))) for item in found.indices], np.uint64)
         sample = (batches[found.indices], numbers[found.indices], parts)
         return Draws(self, names, [sample], log_det=found.log_det)
 
-    def _accurate(self, make, error):
+    def _accurate(self, make: Callable[[Grams], Made], error: Callable[[Made], float]) -> Made:
         """Makes the result from the sums. If rounding makes it inaccurate, sums in a frame, which takes another pass."""
-        sums, first, failed = self.grams(), None, None
+        sums = self.grams()
+        first: Made | None = None
+        failed: ValueError | None = None
         try:
             first = make(sums)
             if not first.wants_frame:
@@ -238,12 +255,14 @@ class Distributed:
             if first is not None:
                 return first
             # The rows lack rank, and what rounding makes up for it is noise.
-            if not isinstance(failed, IllConditioned):
+            if failed is not None and not isinstance(failed, IllConditioned):
                 raise failed from None
             raise
         return first if first is not None and error(first) <= error(second) else second
 
-    def sample(self, *, quota=None, k: int | None = None, n_samples: int = 1, seed: int = 0) -> Draws:
+    def sample(
+        self, *, quota: CountEntry | None = None, k: int | None = None, n_samples: int = 1, seed: int = 0
+    ) -> Draws:
         """Draws exact samples: a pass of totals, and one of trials for every 32 MB of them.
 
         Parameters
@@ -256,18 +275,18 @@ class Distributed:
             Number of samples and the seed of their random numbers. Other numbers of samples give other samples, since
             trials come for all at once.
         """
-        n_samples, seed = _count("n_samples", n_samples), _seed(seed)
-        if not n_samples:
-            raise ValueError(f"n_samples is {n_samples}; it must be at least 1")
+        wanted, seed = as_count("n_samples", n_samples), as_seed(seed)
+        if not wanted:
+            raise ValueError(f"n_samples is {wanted}; it must be at least 1")
         plan = self.plan(quota=quota, k=k)
         numbers, weights = self._totals(plan)
-        sampler = StreamSampler(plan, seed, _request(plan, n_samples))
+        sampler = StreamSampler(plan, seed, _request(plan, wanted))
         drawn: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        while len(drawn) < n_samples:
+        while len(drawn) < wanted:
             sample, request = sampler.step()
             if sample is not None:
                 drawn.append(sample)
-            else:
+            elif request is not None:
                 count, own_seed = request
                 sampler.feed(self._trials(plan, numbers, weights, count, own_seed))
         return Draws(self, plan.parts, drawn, plan.law_error, sampler.trials, sampler.proposals)
@@ -285,7 +304,7 @@ class Distributed:
         return Trials.concatenate([Trials.from_bytes(payload) for _, payload in answers])
 
     def _map(self, function: Function) -> Iterator[tuple[int, bytes]]:
-        seen = set()
+        seen: set[int] = set()
         for answer in self.run(function, self.columns.names()):
             for number, payload in zip(answer["batch"].to_pylist(), answer["payload"].to_pylist()):
                 if number in seen:
@@ -329,7 +348,8 @@ class Draws:
             for batch, row in zip(batches.tolist(), numbers.tolist()):
                 chosen.setdefault(batch, set()).add(row)
         wanted = {batch: sorted(own) for batch, own in chosen.items()}
-        found, at = [], {}
+        found: list[pa.Table] = []
+        at: dict[tuple[int, int], int] = {}
         for number, payload in self.source._map(partial(rows, columns=self.source.columns, chosen=wanted)):
             table = pa.ipc.open_stream(payload).read_all()
             before = sum(len(other) for other in found)

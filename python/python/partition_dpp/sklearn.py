@@ -1,26 +1,45 @@
-"""A selector with the interface of scikit-learn."""
+"""A selector with the interface of scikit-learn and imbalanced-learn."""
 
 from __future__ import annotations
 
+from typing import Any, Literal, Self, TypeVar, cast
+
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin
+from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._select import select
+from ._selection import Selection
+from ._types import CountEntry, Engine, Items, Scores, Solver
+
+Table = TypeVar("Table", bound=ArrayLike)
+Target = TypeVar("Target", bound=ArrayLike | None)
 
 
-class SubsetSelector(BaseEstimator):
+class SubsetSelector(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Selects rows that are as different as possible, under quotas per class.
 
-    Parameters are some of those of `partition_dpp.select`; `random_state` is an integer, a `numpy.random.RandomState` or None. With a
-    `quota`, `y` holds the labels.
+    In a pipeline of imbalanced-learn, the next steps are fitted to the selected rows, and predict all rows. Without a
+    pipeline, ``X[selector.fit(X).indices_]`` are the selected rows. Scores go through a pipeline by metadata routing:
+    import imbalanced-learn before this module, then ``set_fit_request(scores=True)`` and
+    ``set_fit_resample_request(scores=True)`` ask for them.
+
+    Parameters
+    ----------
+    random_state : int, numpy.random.RandomState or None
+        Where the seed of the sample comes from.
+    others
+        As in `partition_dpp.select`. The labels are `y`, which `quota`, ``represent="parts"`` and ``coverage="parts"``
+        need and others ignore.
 
     Attributes
     ----------
     indices_ : the selected rows, ascending.
     selection_ : the whole `partition_dpp.Selection`.
     n_features_in_ : number of features.
+    feature_names_in_ : names of the features, if X has names.
 
     Examples
     --------
@@ -34,54 +53,69 @@ class SubsetSelector(BaseEstimator):
     ((4, 5), [2, 2])
     """
 
+    indices_: NDArray[np.int64]
+    selection_: Selection
+    n_features_in_: int
+
     def __init__(
         self,
-        k=None,
+        k: int | None = None,
         *,
-        quota=None,
-        similarity="cosine",
-        diversity=None,
-        bandwidth=None,
-        ridge=None,
-        represent=None,
-        method="sample",
-        random_state=None,
-    ):
+        quota: CountEntry | None = None,
+        diversity: float | None = None,
+        similarity: Literal["cosine", "dot", "rbf"] = "cosine",
+        bandwidth: float | None = None,
+        landmarks: int | None = None,
+        ridge: float | Literal["auto"] | None = None,
+        represent: Literal["parts", "all"] | None = None,
+        representation: float | None = None,
+        include: Items | None = None,
+        exclude: Items | None = None,
+        method: Literal["sample", "estimated", "map"] = "sample",
+        law_error: float | None = None,
+        solver: Solver | None = None,
+        coverage: Literal["parts", "all"] | None = None,
+        certify: bool = False,
+        time_limit: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        engine: Engine = "auto",
+    ) -> None:
         self.k = k
         self.quota = quota
-        self.similarity = similarity
         self.diversity = diversity
+        self.similarity = similarity
         self.bandwidth = bandwidth
+        self.landmarks = landmarks
         self.ridge = ridge
         self.represent = represent
+        self.representation = representation
+        self.include = include
+        self.exclude = exclude
         self.method = method
+        self.law_error = law_error
+        self.solver = solver
+        self.coverage = coverage
+        self.certify = certify
+        self.time_limit = time_limit
         self.random_state = random_state
+        self.engine = engine
 
-    def fit(self, X, y=None, *, scores=None):
-        """Selects rows of X; y holds their labels if there is a quota, scores how good they are."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32, np.float16], ensure_min_samples=1)
-        if self.quota is not None and y is None:
-            raise ValueError("a quota needs y, the label of each row")
-        seed = check_random_state(self.random_state).randint(2**31)
-        self.selection_ = select(
-            X,
-            k=self.k,
-            labels=y if self.quota is not None else None,
-            quota=self.quota,
-            scores=scores,
-            diversity=self.diversity,
-            similarity=self.similarity,
-            bandwidth=self.bandwidth,
-            ridge=self.ridge,
-            represent=self.represent,
-            method=self.method,
-            seed=seed,
-        )
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, scores: Scores | None = None) -> Self:
+        """Selects rows of X; y holds their labels, scores how good they are."""
+        floats = [np.float64, np.float32, np.float16]
+        rows = cast(NDArray[Any], validate_data(self, X, dtype=floats))  # pyright: ignore[reportArgumentType]
+        check_consistent_length(rows, y)
+        by_label = self.quota is not None or "parts" in (self.represent, self.coverage)
+        if by_label and y is None:
+            raise ValueError('quota, represent="parts" and coverage="parts" need y, the label of each row')
+        options = self.get_params(deep=False)
+        seed = check_random_state(options.pop("random_state")).randint(2**31)
+        self.selection_ = select(rows, labels=y if by_label else None, scores=scores, seed=seed, **options)
         self.indices_ = self.selection_.indices
-        self._items = X.shape[0]
+        self._items = len(rows)
         return self
 
-    def get_support(self, indices=False):
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
         """Which rows are selected: a mask over the rows, or their numbers."""
         check_is_fitted(self)
         if indices:
@@ -90,21 +124,12 @@ class SubsetSelector(BaseEstimator):
         mask[self.indices_] = True
         return mask
 
-    def fit_transform(self, X, y=None, *, scores=None):
-        """The selected rows."""
-        self.fit(X, y, scores=scores)
-        return _rows(X, self.indices_)
-
-    def fit_resample(self, X, y, *, scores=None):
-        """The selected rows and their labels, as samplers of imbalanced-learn return them."""
+    def fit_resample(self, X: Table, y: Target, *, scores: Scores | None = None) -> tuple[Table, Target]:
+        """The selected rows of X and their y, which may be None, in the types that they came in."""
         self.fit(X, y, scores=scores)
         return _rows(X, self.indices_), _rows(y, self.indices_)
 
 
-def _rows(table, indices):
-    """Rows of an array, or of a table of pandas or polars as it is."""
-    if hasattr(table, "iloc"):
-        return table.iloc[indices]
-    if isinstance(table, list):
-        table = np.asarray(table)
-    return table[indices]
+def _rows(table: Target, indices: NDArray[np.int64]) -> Target:
+    """Some rows of an array, a list or a table of pandas or polars, in its own type; None of None."""
+    return table if table is None else cast(Target, _safe_indexing(table, indices))

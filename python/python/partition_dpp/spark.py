@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pyarrow as pa
 
 from .distributed import ANSWER, Function, Run
 
 
-def over(frame) -> Run:
+def over(frame: Any) -> Run:
     """The Arrow batches of a `pyspark.sql.DataFrame`: `spark.sql.execution.arrow.maxRecordsPerBatch` rows each."""
 
     def run(function: Function, columns: list[str]) -> Iterator[pa.Table]:
-        def on_partition(batches):
+        def on_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
                 yield from function(batch).to_batches()
 

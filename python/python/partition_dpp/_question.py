@@ -1,0 +1,143 @@
+"""What `select` is asked, and how it is answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._native import Dpp, Features, KDpp, KernelModel, Model, Partition, PartitionDpp, Quota
+from ._selection import Selection
+from ._types import CountEntry, Engine, Items, Label, Progress, Scores, Solver
+
+
+class Law(TypedDict):
+    """The scores and conditions of all laws."""
+
+    scores: Scores | None
+    diversity: float | None
+    include: Items | None
+    exclude: Items | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """Rows, the sets that are allowed, and how rows are compared."""
+
+    #: The rows as they are alike.
+    alike: Features
+    #: The same rows, longer where they represent others.
+    features: Features
+    labels: Partition | None
+    quota: CountEntry | Quota | None
+    k: int | None
+    law: Law
+    #: "rbf" for a Gaussian kernel that these rows are not features of, else "dot".
+    similarity: Literal["dot", "rbf"]
+    bandwidth: float | None
+    landmarks: int | None
+    ridge: float | None
+    time_limit: float | None
+    report: Progress | None
+
+    def model(self) -> Model:
+        """The law of features."""
+        if self.quota is not None and self.labels is not None:
+            return PartitionDpp(self.features, self.labels, self.quota, self.k, ridge=self.ridge, **self.law)
+        if self.k is not None:
+            return KDpp(self.features, self.k, ridge=self.ridge, **self.law)
+        return Dpp(self.features, ridge=self.ridge, **self.law)
+
+    def pairs(self) -> KernelModel:
+        """The kernel of pairs of items."""
+        return KernelModel(self.features, self.labels, self.quota, self.k, similarity=self.similarity,
+                           bandwidth=self.bandwidth, ridge=self.ridge, **self.law)
+
+    def parts(self, items: NDArray[np.int64]) -> list[Label] | None:
+        """The labels of items; None without labels."""
+        labels = self.labels
+        return None if labels is None else [labels.part_of(item) for item in items.tolist()]
+
+    def explained(self, items: NDArray[np.int64], pairs: KernelModel | None = None) -> Explained:
+        """How well items represent all rows, and the rows of every part: by their features, or by a kernel of pairs."""
+        total, by_name = self.alike.explained(items, self.labels) if pairs is None else pairs.explained(items)
+        if self.labels is None or by_name is None:
+            return total, None
+        return total, {label: by_name[name] for name, label in zip(self.labels.names, self.labels.labels)}
+
+
+Explained = tuple[float | None, dict[Label, float] | None]
+
+
+def best(question: Question, solver: Solver | None, certify: bool, engine: Engine) -> Selection:
+    """The best set: of pairs of items where the kernel has no features, or too many."""
+    is_rbf = question.similarity == "rbf"
+    by_pairs = solver in (None, "local-search", "greedy") and not certify and question.landmarks is None
+    if question.law["scores"] is not None and question.law["diversity"] == 0:
+        return _of_top_scores(question, question.law["scores"])
+    pairs = None
+    if question.ridge is not None or is_rbf and by_pairs:
+        if not by_pairs:
+            raise ValueError('a ridge takes the solvers "local-search" and "greedy", without certify or landmarks')
+        if engine == "gpu":
+            raise ValueError("a kernel of pairs of items is computed on the CPU: leave out the engine")
+        pairs = question.pairs()
+        found = pairs.solve(solver or "local-search", time_limit=question.time_limit, progress=question.report)
+    else:
+        if is_rbf:
+            rows = question.features.rbf(question.bandwidth, question.landmarks, progress=question.report)
+            question = replace(question, alike=rows, features=rows)
+        found = question.model().solve(solver or "local-search", time_limit=question.time_limit, certify=certify,
+                                       engine=engine, progress=question.report)
+    if found.missing:
+        asked = len(found.indices) + found.missing
+        raise ValueError(f"only {len(found.indices)} of {asked} items were found ({found.termination}): all others "
+                         "depend on those chosen")
+    total, by_part = question.explained(found.indices, pairs if is_rbf else None)
+    return Selection(
+        found.indices, [found.indices], found.log_det, question.parts(found.indices),
+        exactness="optimal" if found.termination == "optimal" else "heuristic",
+        upper_bound=found.upper_bound, termination=found.termination, kernel_error=question.features.kernel_error,
+        engine=found.engine, explained=total, explained_by_part=by_part,
+    )
+
+
+def _of_top_scores(question: Question, scores: Scores) -> Selection:
+    """The set with the best scores."""
+    law: Law = {**question.law, "scores": None, "diversity": None}
+    found = replace(question, law=law).model().top_scores(scores)
+    items, log_det = found.indices, found.log_det
+    explained: Explained = (None, None)
+    if question.similarity != "rbf":
+        explained = question.explained(items)
+    elif len(items):
+        # The log det of the only set with these items.
+        only = KernelModel(question.features, k=len(items), include=items, bandwidth=question.bandwidth)
+        log_det = only.solve("greedy").log_det
+    return Selection(
+        items, [items], log_det, question.parts(items),
+        exactness="optimal" if found.termination == "optimal" else "heuristic",
+        upper_bound=found.upper_bound, termination=found.termination, kernel_error=question.features.kernel_error,
+        engine=found.engine, explained=explained[0], explained_by_part=explained[1],
+    )
+
+
+def covering(question: Question, coverage: Literal["parts", "all"] | None) -> Selection:
+    """A set that covers all items."""
+    rows = question.features
+    if question.similarity == "rbf":
+        bandwidth = rows.median_distance() / 3 if question.bandwidth is None else question.bandwidth
+        question = replace(question, bandwidth=bandwidth)
+        if question.landmarks is not None:
+            rows = rows.rbf(bandwidth, question.landmarks, progress=question.report)
+            question = replace(question, features=rows, similarity="dot", bandwidth=None)
+    pairs = question.pairs()
+    found = pairs.solve("coverage", coverage=coverage, time_limit=question.time_limit, progress=question.report)
+    total, by_part = question.explained(found.indices, pairs)
+    return Selection(
+        found.indices, [found.indices], found.log_det, question.parts(found.indices),
+        exactness="heuristic", termination=found.termination, kernel_error=rows.kernel_error, engine=found.engine,
+        explained=total, explained_by_part=by_part, coverage=found.coverage, guarantee=found.guarantee,
+    )

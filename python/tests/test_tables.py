@@ -1,0 +1,69 @@
+"""Masks, tables and columns that other libraries hold."""
+
+import numpy as np
+import pandas as pd
+import partition_dpp as pdpp
+import polars as pl
+import pyarrow as pa
+import pytest
+
+
+def test_masks_are_items(rows):
+    mask = np.zeros(len(rows), dtype=bool)
+    mask[[3, 7]] = True
+    with_mask = pdpp.select(rows, k=4, include=mask, exclude=~mask & (np.arange(len(rows)) > 30))
+    with_numbers = pdpp.select(rows, k=4, include=[3, 7], exclude=range(31, len(rows)))
+    assert with_mask.tolist() == with_numbers.tolist()
+    assert pdpp.select(rows, k=4, include=pd.Series(mask)).tolist() == pdpp.select(rows, k=4, include=[3, 7]).tolist()
+    with pytest.raises(ValueError, match=f"a mask of 2 truth values; there are {len(rows)} items"):
+        pdpp.select(rows, k=4, include=[True, False])
+
+
+def test_tables_of_one_column_are_labels_and_scores(rows, labels):
+    scores = np.arange(len(rows)) / len(rows)
+    expected = pdpp.select(rows, k=3, labels=labels, quota="equal", scores=scores)
+    tables = [pd.DataFrame, pl.DataFrame, pa.table]
+    for table in tables:
+        found = pdpp.select(rows, k=3, labels=table({"label": labels}), quota="equal", scores=table({"score": scores}))
+        assert found.tolist() == expected.tolist() and found.parts == expected.parts
+    with pytest.raises(ValueError, match="2 dimensions"):
+        pdpp.select(rows, k=3, scores=np.ones((len(rows), 2)))
+
+
+def test_labels_come_back_in_their_own_type(rows):
+    for labels in ([1, 10, 9] * 20, np.array([1, 10, 9] * 20, dtype=np.uint8), pa.array([1, 10, 9] * 20)):
+        assert pdpp.select(rows, labels=labels, quota=[1, 1, 1]).counts == {1: 1, 9: 1, 10: 1}
+        assert pdpp.Partition(labels).labels == [1, 9, 10] and pdpp.Partition(labels).names == ["1", "9", "10"]
+    assert pdpp.Partition(["1", "2"]).labels == ["1", "2"]
+    assert pdpp.Partition([True, False]).labels == [False, True]
+    assert pdpp.Partition(["true", "false"]).labels == ["false", "true"]
+
+
+def test_what_has_no_rows_says_how_to_get_them(rows):
+    frame = pl.DataFrame(rows)
+    with pytest.raises(ValueError, match=r"LazyFrame.*\.collect\(\)"):
+        pdpp.select(frame.lazy(), k=2)
+    sparse = pytest.importorskip("scipy.sparse").csr_matrix(rows)
+    with pytest.raises(ValueError, match=r"sparse matrix.*TruncatedSVD.*\.toarray\(\)"):
+        pdpp.select(sparse, k=2)
+
+
+def test_datasets_with_filters(rows, labels):
+    datasets = pytest.importorskip("datasets")
+    data = datasets.Dataset.from_dict({"vector": rows.tolist(), "label": labels.tolist()})
+    odd = data.filter(lambda row: row["label"] != "dog")
+    kept = labels != "dog"
+    expected = pdpp.select(rows[kept], labels=labels[kept], quota={"cat": 2, "owl": 1})
+    for vectors in (odd["vector"], odd.select_columns("vector"), odd.with_format("numpy")["vector"]):
+        found = pdpp.select(vectors, labels=odd["label"], quota={"cat": 2, "owl": 1})
+        assert found.tolist() == expected.tolist()
+
+
+def test_relations_of_duckdb(rows, labels):
+    duckdb = pytest.importorskip("duckdb")
+    held = pa.table({"vector": rows.tolist(), "label": labels, "score": np.arange(len(rows)) / 60.0})
+    query = duckdb.sql
+    found = pdpp.select(query("select vector from held"), labels=query("select label from held"), quota=[1, 1, 1],
+                        scores=query("select score from held"))
+    expected = pdpp.select(rows, labels=labels, quota=[1, 1, 1], scores=np.arange(len(rows)) / 60.0)
+    assert found.tolist() == expected.tolist()

@@ -202,12 +202,12 @@ pub(crate) fn end_of_links(path: &Path) -> Result<PathBuf, String> {
 
 /// A temporary file in the folder of another.
 fn new_file_beside(target: &Path) -> Result<NamedTempFile, String> {
-    let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     #[cfg(unix)]
-    builder.permissions(mode);
-    let made = builder.tempfile_in(folder(target));
+    let made = tempfile::Builder::new().permissions(mode).tempfile_in(folder(target));
+    #[cfg(not(unix))]
+    let made = NamedTempFile::new_in(folder(target));
     // The system's message names the temporary file.
     made.map_err(|error| format!("cannot create a file in its folder: {}", error.kind()))
 }

@@ -45,7 +45,24 @@
 //!
 //! [`slates`] serves many small problems over one matrix, and [`stream`] samples rows that are stored elsewhere.
 //! [`polynomial`] holds code that the models share, and [`similarity`] has kernels beyond the dot product.
-
+//!
+//! # Laws
+//!
+//! Pr(S) ∝ det K_S over the sets that the model allows:
+//!
+//! | sets | model | with a ridge, det (K + δI)_S |
+//! |---|---|---|
+//! | counts, or ranges of counts, per part | [`PartitionDpp`] | [`RidgeDpp`] |
+//! | k items | [`KDpp`] | [`RidgeDpp`] |
+//! | any size | [`Dpp`] | [`RidgeDpp`] |
+//! | counts per part, parts independent of each other | [`IndependentKDpps`] | |
+//!
+//! Scores ([`Features::with_scores`]) and representation ([`similarity::Representation`]) change the rows of K, and
+//! work with every law. Models can require and exclude items. [`Law`] holds any of them, chosen at run time.
+//!
+//! Services keep samplers and reload them: [`Sampler`] is cheap to clone and needs no lock to draw. A
+//! [page of the guide](https://github.com/partition-dpp/partition-dpp/blob/main/docs/guide/serving.md) covers state,
+//! deadlines and errors.
 //!
 //! # Features
 //!
@@ -116,3 +133,7 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/guide/first-selection.md")]
 struct FirstSelection;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/guide/serving.md")]
+struct Serving;

@@ -22,7 +22,10 @@ impl Service {
         let quota = Quota::each(&partition, 2)?;
         let sampler =
             PartitionDpp::new(&features, &partition, &quota)?.sampler(Method::Auto, &Engine::cpu())?;
-        self.samplers.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), sampler);
+        let old =
+            self.samplers.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), sampler);
+        // The lock is free again.
+        drop(old);
         Ok(())
     }
 

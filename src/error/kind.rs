@@ -4,6 +4,7 @@ use super::{Error, EstimateProblem};
 
 /// The category of an error, which suggests a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The input breaks a rule.

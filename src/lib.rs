@@ -76,6 +76,9 @@
 //! | `serde` | options, results and certificates as serde sees them | 66 |
 //! | `nalgebra`, `ndarray` | rows and kernels from their matrices | 75, 69 |
 //!
+//! JSON has no infinities: numbers that are not finite are null there, and are read as NaN. An [`Estimate`] of such a
+//! number is not read.
+//!
 //! Crates whose types stand in signatures are exported again: [`faer`], [`rand`] and, with their features, `wgpu`,
 //! `arrow_array`, `nalgebra` and `ndarray`.
 

@@ -25,7 +25,6 @@ pub struct SlateSamples {
 ///
 /// Clones of [`Slates`](super::Slates) are counted together. A device that is lost shows only here, since the CPU
 /// solves what it leaves.
-/// lost shows only here: the CPU solves what it leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct BatchedRequests {

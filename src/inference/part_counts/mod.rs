@@ -34,7 +34,7 @@ use crate::{
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PartCounts {
     entries: Vec<(Vec<usize>, f64)>,
     error: f64,

@@ -45,14 +45,19 @@ const CONSTANT: f64 = 1e-10;
 #[non_exhaustive]
 pub struct Convergence {
     /// Mean over all draws.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::data::serialized::number"))]
     pub mean: f64,
     /// Standard error of the mean, from the effective draws.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::data::serialized::number"))]
     pub standard_error: f64,
     /// Split-R̂: 1 if the chains agree; above 1.01 they do not agree yet.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::data::serialized::number"))]
     pub r_hat: f64,
     /// The number of independent draws that would estimate the mean as well.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::data::serialized::number"))]
     pub effective_draws: f64,
     /// τ, in draws.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::data::serialized::number"))]
     pub autocorrelation_time: f64,
 }
 

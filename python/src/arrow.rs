@@ -62,6 +62,11 @@ fn of_dataset<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyA
     } else {
         return Ok(None);
     };
+    // A transform makes values that no file holds: they are read one by one.
+    let format = shown.getattr("format")?.get_item("type")?;
+    if format.extract::<&str>().is_ok_and(|format| format == "custom") {
+        return Ok(None);
+    }
     // Columns of a `Dataset` lie in the file as they were; filters are numbers of rows, which indexing applies.
     shown.call_method1("with_format", ("arrow",))?.get_item(PySlice::full(object.py())).map(Some)
 }

@@ -7,7 +7,10 @@ use partition_dpp::{
     engine::{Job, Task},
     map::{self, BranchAndBound, Certificate, Solver},
 };
-use pyo3::prelude::*;
+use pyo3::{
+    prelude::*,
+    types::{IntoPyDict, PyType},
+};
 
 use crate::{
     engines::EngineChoice,
@@ -15,7 +18,9 @@ use crate::{
     features,
     interruptible::interruptible,
     models::{Given, parts_of},
-    numbers, ordered, rows,
+    numbers, ordered,
+    recipe::{Pickled, Recipe},
+    rows,
     solution::Solution,
     solvers::{SolverChoice, limit, local_search, whole, within},
 };
@@ -27,13 +32,16 @@ pub(crate) struct Design {
     rows: partition_dpp::Features,
     partition: Option<partition_dpp::Partition>,
     certificate: OnceLock<Certificate>,
+    recipe: Recipe,
 }
 
 #[pymethods]
 impl Design {
     #[new]
+    #[classmethod]
     #[pyo3(signature = (features, labels = None, quota = None, k = None, *, include = None, exclude = None))]
     fn new(
+        class: &Bound<'_, PyType>,
         features: Bound<'_, PyAny>,
         labels: Option<&Bound<'_, PyAny>>,
         quota: Option<&Bound<'_, PyAny>>,
@@ -48,11 +56,14 @@ impl Design {
         let rows = features::of(&features)?;
         let py = features.py();
         let given = Given { rows: features, ridge: None, scores: None, diversity: None, include, exclude };
+        let arguments = (&given.rows, labels, quota, k).into_pyobject(py)?;
+        let keywords = [("include", &given.include), ("exclude", &given.exclude)].into_py_dict(py)?;
+        let recipe = Recipe::new(class, arguments, keywords);
         let [include, exclude] = given.conditions(rows.items())?;
         let question = interruptible(py, None, |_| {
             map::Design::over(&rows, &sets)?.including(&include)?.excluding(&exclude)
         })?;
-        Ok(Self { question: question.or_raise()?, rows, partition, certificate: OnceLock::new() })
+        Ok(Self { question: question.or_raise()?, rows, partition, certificate: OnceLock::new(), recipe })
     }
 
     /// Searches for the best design.
@@ -108,6 +119,10 @@ impl Design {
         let subset =
             Subset::new(rows::items(items, "items", self.rows.items())?, self.rows.items()).or_raise()?;
         self.question.log_det(&subset).or_raise()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        self.recipe.pickled(py)
     }
 
     /// The names of the parts of some rows; `None` without parts.

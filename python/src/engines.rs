@@ -39,6 +39,14 @@ impl<'py> FromPyObject<'_, 'py> for EngineChoice {
 }
 
 impl EngineChoice {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Gpu => "gpu",
+        }
+    }
+
     /// The engine for a job. A GPU stays open as long as the process.
     pub(crate) fn open(self, job: &Job) -> PyResult<Engine> {
         static CHOSEN: OnceLock<Engine> = OnceLock::new();

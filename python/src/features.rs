@@ -6,12 +6,17 @@ use partition_dpp::{
     Engine, Partition, Subset,
     similarity::{Bandwidth, Rbf, Representation},
 };
-use pyo3::prelude::*;
+use pyo3::{
+    prelude::*,
+    types::{IntoPyDict, PyTuple, PyType},
+};
 
 use crate::{
     errors::{OrRaise, refused},
     interruptible::interruptible,
-    labels, numbers, rows,
+    labels, numbers,
+    recipe::{self, Pickled, Recipe},
+    rows,
 };
 
 /// The feature matrix, one row per item.
@@ -24,23 +29,28 @@ pub(crate) struct Features {
     /// Whether rows are weighted by scores or log qualities, or may be.
     #[pyo3(get)]
     pub(crate) has_scores: bool,
+    pub(crate) recipe: Option<Recipe>,
 }
 
 #[pymethods]
 impl Features {
     #[new]
-    fn new(rows: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[classmethod]
+    fn new(class: &Bound<'_, PyType>, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let recipe = Some(Recipe::plain(class, (rows,).into_pyobject(rows.py())?));
         if let Ok(known) = rows.cast::<Self>() {
             let known = known.get();
-            return Ok(Self { rows: known.rows.clone(), ..*known });
+            return Ok(Self { rows: known.rows.clone(), recipe, ..*known });
         }
-        rows::features(rows).map(Self::from)
+        Ok(Self { recipe, ..rows::features(rows)?.into() })
     }
 
     /// Opens a .npy file, whose values stay in it.
-    #[staticmethod]
-    fn open_npy(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
-        interruptible(py, None, |_| partition_dpp::Features::open_npy(path))?.or_raise().map(Self::from)
+    #[classmethod]
+    fn open_npy(class: &Bound<'_, PyType>, path: std::path::PathBuf) -> PyResult<Self> {
+        let recipe = Some(Recipe::plain(&class.getattr("open_npy")?, (&path,).into_pyobject(class.py())?));
+        let opened = interruptible(class.py(), None, |_| partition_dpp::Features::open_npy(path))?;
+        Ok(Self { recipe, ..opened.or_raise()?.into() })
     }
 
     /// Number of items.
@@ -56,47 +66,57 @@ impl Features {
     }
 
     /// With rows divided by their lengths: dot products are cosines.
-    fn with_unit_rows(&self, py: Python<'_>) -> PyResult<Self> {
-        self.check_no_scores()?;
-        let made = interruptible(py, None, |_| self.rows.with_unit_rows())?;
-        Ok(Self { rows: made.or_raise()?, ..*self })
+    fn with_unit_rows(slf: &Bound<'_, Self>) -> PyResult<Self> {
+        let (own, py) = (slf.get(), slf.py());
+        own.check_no_scores()?;
+        let made = interruptible(py, None, |_| own.rows.with_unit_rows())?;
+        let recipe = Some(Recipe::plain(&slf.getattr("with_unit_rows")?, PyTuple::empty(py)));
+        Ok(Self { rows: made.or_raise()?, recipe, ..*own })
     }
 
     /// With scores and a weight of diversity.
     #[pyo3(signature = (scores, diversity = Some(0.5)), text_signature = "($self, scores, diversity=0.5)")]
     fn with_scores(
-        &self,
+        slf: &Bound<'_, Self>,
         scores: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = numbers::diversity)] diversity: Option<f64>,
     ) -> PyResult<Self> {
-        let (scores, diversity) = (rows::numbers(scores, "scores")?, diversity.unwrap_or(0.5));
-        Ok(Self { rows: self.rows.with_scores(&scores, diversity).or_raise()?, has_scores: true, ..*self })
+        let diversity = diversity.unwrap_or(0.5);
+        let arguments = (scores, diversity).into_pyobject(slf.py())?;
+        let recipe = Some(Recipe::plain(&slf.getattr("with_scores")?, arguments));
+        let rows = slf.get().rows.with_scores(&rows::numbers(scores, "scores")?, diversity).or_raise()?;
+        Ok(Self { rows, has_scores: true, recipe, ..*slf.get() })
     }
 
     /// With rows multiplied by e^(log quality).
-    fn with_log_quality(&self, log_quality: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn with_log_quality(slf: &Bound<'_, Self>, log_quality: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let arguments = (log_quality,).into_pyobject(slf.py())?;
+        let recipe = Some(Recipe::plain(&slf.getattr("with_log_quality")?, arguments));
         let log_quality = rows::numbers(log_quality, "log qualities")?;
-        Ok(Self { rows: self.rows.with_log_quality(&log_quality).or_raise()?, has_scores: true, ..*self })
+        let rows = slf.get().rows.with_log_quality(&log_quality).or_raise()?;
+        Ok(Self { rows, has_scores: true, recipe, ..*slf.get() })
     }
 
     /// Features whose dot products approximate the Gaussian kernel.
     #[pyo3(signature = (bandwidth = None, landmarks = None, *, progress = None))]
     fn rbf(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = numbers::bandwidth)] bandwidth: Option<f64>,
         #[pyo3(from_py_with = numbers::optional)] landmarks: Option<usize>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        self.check_no_scores()?;
+        let (own, py) = (slf.get(), slf.py());
+        own.check_no_scores()?;
+        let arguments = (bandwidth, landmarks).into_pyobject(py)?;
+        let recipe = Some(Recipe::plain(&slf.getattr("rbf")?, arguments));
         let rbf = Rbf::new(bandwidth.map_or(Bandwidth::Median, Bandwidth::Exactly));
         let rbf = landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
         let made = interruptible(py, progress, |watch| {
-            let found = rbf.features(&self.rows, &Engine::cpu().watched(&watch))?;
+            let found = rbf.features(&own.rows, &Engine::cpu().watched(&watch))?;
             Ok((found.features().clone(), found.kernel_error()))
         })?;
         let (rows, error) = made.or_raise()?;
-        Ok(Self { rows, kernel_error: Some(error), has_scores: false })
+        Ok(Self { rows, kernel_error: Some(error), has_scores: false, recipe })
     }
 
     /// The median distance of pairs of rows.
@@ -114,25 +134,28 @@ impl Features {
     #[pyo3(signature = (labels = None, rho = Some(1.0), *, exclude = None, progress = None),
         text_signature = "($self, labels=None, rho=1.0, *, exclude=None, progress=None)")]
     fn represent(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         labels: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = numbers::representation)] rho: Option<f64>,
         exclude: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        self.check_no_scores()?;
-        let partition = self.parts(labels)?;
+        let (own, py) = (slf.get(), slf.py());
+        own.check_no_scores()?;
+        let (arguments, keywords) =
+            ((labels, rho).into_pyobject(py)?, [("exclude", exclude)].into_py_dict(py)?);
+        let recipe = Some(Recipe::new(&slf.getattr("represent")?, arguments, keywords));
+        let partition = own.parts(labels)?;
         let excluded = exclude.map_or_else(
             || Ok(Vec::new()),
-            |items| rows::items(items, "items to exclude", self.rows.items()),
+            |items| rows::items(items, "items to exclude", own.rows.items()),
         )?;
         let made = interruptible(py, progress, |watch| {
             let engine = Engine::cpu().watched(&watch);
-            let representation = Representation::without(&self.rows, &partition, &excluded, &engine)?;
+            let representation = Representation::without(&own.rows, &partition, &excluded, &engine)?;
             representation.features(rho.unwrap_or(1.0), &engine)
         })?;
-        Ok(Self { rows: made.or_raise()?, ..*self })
+        Ok(Self { rows: made.or_raise()?, recipe, ..*own })
     }
 
     /// The share of the squared length of all rows, and of every part, that some items explain.
@@ -158,6 +181,10 @@ impl Features {
         let items = rows::items(items, "items", self.rows.items())?;
         let subset = Subset::new(items, self.rows.items()).or_raise()?;
         Ok(self.rows.log_det(&subset).or_raise()?.value)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        recipe::pickled(self.recipe.as_ref(), py)
     }
 
     fn __len__(&self) -> usize {
@@ -191,7 +218,7 @@ impl Features {
 
 impl From<partition_dpp::Features> for Features {
     fn from(rows: partition_dpp::Features) -> Self {
-        Self { rows, kernel_error: None, has_scores: false }
+        Self { rows, kernel_error: None, has_scores: false, recipe: None }
     }
 }
 

@@ -7,9 +7,20 @@ use std::sync::{
 
 use numpy::PyArray1;
 use partition_dpp::{Estimate, Subset, engine::Task};
-use pyo3::{exceptions::PyRuntimeError, prelude::*};
+use pyo3::{
+    exceptions::PyRuntimeError,
+    prelude::*,
+    types::{IntoPyDict, PyTuple},
+};
 
-use crate::{engines::EngineChoice, errors::OrRaise, interruptible::flagged, models::Model, rows};
+use crate::{
+    engines::EngineChoice,
+    errors::OrRaise,
+    interruptible::flagged,
+    models::Model,
+    recipe::{Pickled, Recipe},
+    rows,
+};
 
 /// The probabilities of one law.
 #[pyclass(frozen, module = "partition_dpp")]
@@ -18,17 +29,21 @@ pub(crate) struct Inference {
     /// Ends the work of its engine, for good.
     stop: Arc<AtomicBool>,
     items: usize,
+    recipe: Recipe,
 }
 
 #[pymethods]
 impl Model {
     /// Computes the normaliser, and prepares the rest.
     #[pyo3(signature = (*, engine = EngineChoice::Auto), text_signature = "($self, *, engine='auto')")]
-    fn inference(&self, py: Python<'_>, engine: EngineChoice) -> PyResult<Inference> {
-        let engine = self.engine(engine, Task::Inference)?;
+    fn inference(slf: &Bound<'_, Self>, engine: EngineChoice) -> PyResult<Inference> {
+        let (own, py) = (slf.get(), slf.py());
+        let keywords = [("engine", engine.name())].into_py_dict(py)?;
+        let recipe = Recipe::new(&slf.getattr("inference")?, PyTuple::empty(py), keywords);
+        let engine = own.engine(engine, Task::Inference)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let of = flagged(py, None, &stop, |watch| self.law.inference(&engine.watched(&watch)))?;
-        Ok(Inference { of: of.or_raise()?, stop, items: self.features.items() })
+        let of = flagged(py, None, &stop, |watch| own.law.inference(&engine.watched(&watch)))?;
+        Ok(Inference { of: of.or_raise()?, stop, items: own.features.items(), recipe })
     }
 }
 
@@ -71,6 +86,10 @@ impl Inference {
         let found = flagged(py, None, &self.stop, |_| self.of.inclusion_probabilities())?;
         let Estimate { value, error } = found.or_raise()?;
         Ok((PyArray1::from_vec(py, value), error))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        self.recipe.pickled(py)
     }
 
     fn __repr__(&self) -> String {

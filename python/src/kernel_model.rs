@@ -7,14 +7,16 @@ use partition_dpp::{
     map::{self, Coverage, LazyGreedy, Solver},
     similarity::{Bandwidth, DotKernel, KernelFunction, RbfKernel},
 };
-use pyo3::prelude::*;
+use pyo3::{prelude::*, types::PyType};
 
 use crate::{
     errors::{OrRaise, refused},
     features,
     interruptible::interruptible,
     models::{Given, Scored, parts_of},
-    numbers, ordered, rows,
+    numbers, ordered,
+    recipe::{Pickled, Recipe},
+    rows,
     solution::Solution,
     solvers::{SolverChoice, limit, local_search, whole, within},
 };
@@ -30,6 +32,7 @@ pub(crate) struct KernelModel {
     scored: Option<Scored>,
     include: Vec<usize>,
     exclude: Vec<usize>,
+    recipe: Recipe,
 }
 
 /// How two rows are compared.
@@ -38,9 +41,19 @@ enum Comparison {
     Rbf(Bandwidth),
 }
 
+impl Comparison {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Dot => "dot",
+            Self::Rbf(_) => "rbf",
+        }
+    }
+}
+
 #[pymethods]
 impl KernelModel {
     #[new]
+    #[classmethod]
     #[pyo3(signature = (features, labels = None, quota = None, k = None, *, similarity = None, bandwidth = None,
         ridge = None, scores = None, diversity = None, include = None, exclude = None))]
     #[pyo3(
@@ -49,6 +62,7 @@ impl KernelModel {
     )]
     #[expect(clippy::too_many_arguments, reason = "keywords")]
     fn new(
+        class: &Bound<'_, PyType>,
         features: Bound<'_, PyAny>,
         labels: Option<&Bound<'_, PyAny>>,
         quota: Option<&Bound<'_, PyAny>>,
@@ -74,9 +88,14 @@ impl KernelModel {
         if let (Comparison::Rbf(_), Ok(known)) = (&comparison, given.rows.cast::<features::Features>()) {
             known.get().check_no_scores()?;
         }
+        let py = class.py();
+        let (arguments, keywords) = ((&given.rows, labels, quota, k).into_pyobject(py)?, given.keywords(py)?);
+        keywords.set_item("similarity", comparison.name())?;
+        keywords.set_item("bandwidth", bandwidth)?;
+        let recipe = Recipe::new(class, arguments, keywords);
         let features = features::of(&given.rows)?;
         let ([include, exclude], scored) = (given.conditions(features.items())?, given.scored()?);
-        Ok(Self { features, comparison, ridge, partition, sets, scored, include, exclude })
+        Ok(Self { features, comparison, ridge, partition, sets, scored, include, exclude, recipe })
     }
 
     /// Searches for the best set, greedily or by local search, or for one that covers all items.
@@ -132,6 +151,10 @@ impl KernelModel {
         let found = found.or_raise()?;
         let names = self.partition.as_ref().map(|partition| partition.names().iter().cloned());
         Ok((found.total, names.map(|names| names.zip(found.by_part).collect())))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        self.recipe.pickled(py)
     }
 
     /// The names of the parts of some items; `None` without parts.

@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::{
     IntoPyObjectExt,
     prelude::*,
-    types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple},
+    types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple, PyType},
 };
 
 use crate::{
@@ -16,7 +16,8 @@ use crate::{
     interruptible::interruptible,
     numbers,
     ordered::order,
-    rows::{as_array, column},
+    recipe::{self, Pickled, Recipe},
+    rows::{as_array, column, column_of_pandas},
 };
 
 /// The parts of the items, one label per item.
@@ -27,14 +28,21 @@ pub(crate) struct Partition {
     pub(crate) texts: Option<Vec<bool>>,
     /// The explicit order of the labels, if they have one.
     pub(crate) order: Option<Vec<String>>,
+    pub(crate) recipe: Option<Recipe>,
 }
 
 #[pymethods]
 impl Partition {
     #[new]
-    fn new(labels: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[classmethod]
+    fn new(class: &Bound<'_, PyType>, labels: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (parts, texts) = with_kinds(labels)?;
-        Ok(Self { parts, texts, order: order(labels)? })
+        let recipe = Some(Recipe::plain(class, (labels,).into_pyobject(labels.py())?));
+        Ok(Self { parts, texts, order: order(labels)?, recipe })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        recipe::pickled(self.recipe.as_ref(), py)
     }
 
     /// The labels in their order, as text.
@@ -113,6 +121,8 @@ pub(crate) fn with_kinds(labels: &Bound<'_, PyAny>) -> PyResult<Kinds> {
         Ok((parts, Some(texts)))
     };
     let py = labels.py();
+    let column_of_pandas = column_of_pandas(labels)?;
+    let labels = column_of_pandas.as_ref().unwrap_or(labels);
     if let Some(chunks) = arrow::chunks(labels)? {
         let whole = arrow::only_column(arrow::whole(&chunks)?);
         // Whole numbers in floating point are integers, as NumPy's are.
@@ -260,6 +270,12 @@ fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<Kinds> {
             return Err(refused(format!("the labels \"{name}\" are text in some rows and not in others")));
         }
         texts.push(name);
+    }
+    // Python's dictionaries would make one key of them.
+    for (truth, number) in [("true", "1"), ("false", "0")] {
+        if kinds.get(truth) == Some(&false) && kinds.get(number) == Some(&false) {
+            return Err(refused(format!("the labels are {truth} in some rows and {number} in others")));
+        }
     }
     let parts = match integers.filter(|integers| !integers.is_empty()) {
         Some(integers) => partition_dpp::Partition::from_labels(&integers),

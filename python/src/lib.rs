@@ -15,6 +15,7 @@ mod models;
 mod numbers;
 mod ordered;
 mod quota;
+mod recipe;
 mod rows;
 mod sampler;
 mod solution;
@@ -43,13 +44,30 @@ mod _native {
         },
     };
 
+    use std::{
+        ffi::OsString,
+        sync::atomic::{AtomicBool, Ordering},
+    };
+
     use super::{PyModule, PyResult, Python};
-    use pyo3::{Bound, pyfunction, types::PyModuleMethods};
+    use pyo3::{Bound, exceptions::PyRuntimeError, pyfunction, types::PyModuleMethods};
 
     /// Runs the command line; the first argument is the name of the program. Returns the exit status.
+    ///
+    /// It catches signals for good, so that a process can run it once.
     #[pyfunction]
-    fn _command_line(py: Python<'_>, arguments: Vec<String>) -> u8 {
-        py.detach(|| pdpp::process(arguments))
+    fn _command_line(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<u8> {
+        static HAS_RUN: AtomicBool = AtomicBool::new(false);
+        if HAS_RUN.swap(true, Ordering::Relaxed) {
+            return Err(PyRuntimeError::new_err("a process runs the command line once"));
+        }
+        Ok(py.detach(|| pdpp::process(arguments)))
+    }
+
+    /// Says that there is no standard output. Returns the exit status.
+    #[pyfunction]
+    fn _refuse_closed_output() -> u8 {
+        pdpp::refuse_closed_output()
     }
 
     #[pymodule_init]

@@ -5,14 +5,19 @@ use partition_dpp::{
     engine::{Job, Task},
     similarity::Rbf,
 };
-use pyo3::prelude::*;
+use pyo3::{
+    prelude::*,
+    types::{PyDict, PyType},
+};
 
 use crate::{
     engines::EngineChoice,
     errors::{OrRaise, exception, refused},
     features,
     interruptible::interruptible,
-    labels, numbers, ordered, rows,
+    labels, numbers, ordered,
+    recipe::{Pickled, Recipe},
+    rows,
 };
 
 /// A law with its data and conditions.
@@ -24,6 +29,7 @@ pub(crate) struct Model {
     pub(crate) partition: Option<partition_dpp::Partition>,
     /// The least number of items of a set.
     picks: usize,
+    recipe: Recipe,
 }
 
 /// Scores, and the weight of diversity against them.
@@ -43,6 +49,17 @@ pub(crate) struct Given<'py> {
 }
 
 impl Given<'_> {
+    /// The keywords of the call that they were given in.
+    pub(crate) fn keywords<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let keywords = PyDict::new(py);
+        keywords.set_item("ridge", self.ridge)?;
+        keywords.set_item("scores", &self.scores)?;
+        keywords.set_item("diversity", self.diversity)?;
+        keywords.set_item("include", &self.include)?;
+        keywords.set_item("exclude", &self.exclude)?;
+        Ok(keywords)
+    }
+
     /// Items that are in every set, and those that are in none.
     pub(crate) fn conditions(&self, count: usize) -> PyResult<[Vec<usize>; 2]> {
         let of = |items: &Option<Bound<'_, PyAny>>, what| match items {
@@ -66,7 +83,7 @@ impl Given<'_> {
 }
 
 impl Model {
-    fn new(given: &Given<'_>, sets: &Sets) -> PyResult<Self> {
+    fn new(given: &Given<'_>, sets: &Sets, recipe: Recipe) -> PyResult<Self> {
         let unscored = features::of(&given.rows)?;
         let [include, exclude] = given.conditions(unscored.items())?;
         let scored = given.scored()?;
@@ -91,7 +108,7 @@ impl Model {
             None => advise(&error, &given.rows, &unscored),
         };
         let partition = sets.quota().map(|(partition, _)| partition.clone());
-        Ok(Self { law: made.map_err(advise)?, partition, features, picks: sets.least() })
+        Ok(Self { law: made.map_err(advise)?, partition, features, picks: sets.least(), recipe })
     }
 
     /// The engine for a task on these rows.
@@ -117,6 +134,10 @@ impl Model {
     /// The names of the parts of some items; `None` for a law without parts.
     fn parts_of(&self, items: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
         parts_of(self.partition.as_ref(), items)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        self.recipe.pickled(py)
     }
 
     fn __repr__(&self) -> String {
@@ -198,10 +219,12 @@ pub(crate) struct PartitionDpp;
 #[pymethods]
 impl PartitionDpp {
     #[new]
+    #[classmethod]
     #[pyo3(signature = (features, labels, quota, k = None, *, ridge = None, scores = None, diversity = None,
         include = None, exclude = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords")]
     fn new(
+        class: &Bound<'_, PyType>,
         features: Bound<'_, PyAny>,
         labels: &Bound<'_, PyAny>,
         quota: &Bound<'_, PyAny>,
@@ -213,9 +236,12 @@ impl PartitionDpp {
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let partition = labels::partition(labels)?;
-        let quota = ordered::quota(labels, &partition, quota, k)?;
+        let asked = quota;
+        let quota = ordered::quota(labels, &partition, asked, k)?;
         let given = Given { rows: features, ridge, scores, diversity, include, exclude };
-        let model = Model::new(&given, &Sets::Quota(partition, quota))?;
+        let arguments = (&given.rows, labels, asked, k).into_pyobject(class.py())?;
+        let recipe = Recipe::new(class, arguments, given.keywords(class.py())?);
+        let model = Model::new(&given, &Sets::Quota(partition, quota), recipe)?;
         Ok(PyClassInitializer::from(model).add_subclass(Self))
     }
 }
@@ -227,9 +253,12 @@ pub(crate) struct KDpp;
 #[pymethods]
 impl KDpp {
     #[new]
+    #[classmethod]
     #[pyo3(signature = (features, k, *, ridge = None, scores = None, diversity = None, include = None,
         exclude = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords")]
     fn new(
+        class: &Bound<'_, PyType>,
         features: Bound<'_, PyAny>,
         #[pyo3(from_py_with = numbers::whole)] k: usize,
         #[pyo3(from_py_with = numbers::ridge)] ridge: Option<f64>,
@@ -239,7 +268,9 @@ impl KDpp {
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let given = Given { rows: features, ridge, scores, diversity, include, exclude };
-        Ok(PyClassInitializer::from(Model::new(&given, &Sets::OfSize(k))?).add_subclass(Self))
+        let arguments = (&given.rows, k).into_pyobject(class.py())?;
+        let recipe = Recipe::new(class, arguments, given.keywords(class.py())?);
+        Ok(PyClassInitializer::from(Model::new(&given, &Sets::OfSize(k), recipe)?).add_subclass(Self))
     }
 }
 
@@ -250,9 +281,11 @@ pub(crate) struct Dpp;
 #[pymethods]
 impl Dpp {
     #[new]
+    #[classmethod]
     #[pyo3(signature = (features, *, ridge = None, scores = None, diversity = None, include = None,
         exclude = None))]
     fn new(
+        class: &Bound<'_, PyType>,
         features: Bound<'_, PyAny>,
         #[pyo3(from_py_with = numbers::ridge)] ridge: Option<f64>,
         scores: Option<Bound<'_, PyAny>>,
@@ -261,6 +294,8 @@ impl Dpp {
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let given = Given { rows: features, ridge, scores, diversity, include, exclude };
-        Ok(PyClassInitializer::from(Model::new(&given, &Sets::OfAnySize)?).add_subclass(Self))
+        let arguments = (&given.rows,).into_pyobject(class.py())?;
+        let recipe = Recipe::new(class, arguments, given.keywords(class.py())?);
+        Ok(PyClassInitializer::from(Model::new(&given, &Sets::OfAnySize, recipe)?).add_subclass(Self))
     }
 }

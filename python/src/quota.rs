@@ -3,51 +3,63 @@
 use partition_dpp::CountRange;
 use pyo3::{
     prelude::*,
-    types::{PyBool, PyList, PyRange, PyRangeMethods, PyString, PyTuple},
+    types::{PyBool, PyList, PyRange, PyRangeMethods, PyString, PyTuple, PyType},
 };
 
 use crate::{
     errors::{OrRaise, refused},
     labels::{Partition, name_of},
     numbers, ordered,
+    recipe::{Pickled, Recipe},
 };
 
 /// How many items of every part.
 #[pyclass(frozen, module = "partition_dpp")]
-pub(crate) struct Quota(pub(crate) partition_dpp::Quota);
+pub(crate) struct Quota {
+    pub(crate) quota: partition_dpp::Quota,
+    recipe: Recipe,
+}
 
 #[pymethods]
 impl Quota {
     #[new]
+    #[classmethod]
     #[pyo3(signature = (partition, quota, k = None))]
     fn new(
+        class: &Bound<'_, PyType>,
         partition: &Bound<'_, Partition>,
         quota: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
     ) -> PyResult<Self> {
-        ordered::quota(partition, &partition.get().parts, quota, k).map(Self)
+        let recipe = Recipe::plain(class, (partition, quota, k).into_pyobject(class.py())?);
+        let quota = ordered::quota(partition, &partition.get().parts, quota, k)?;
+        Ok(Self { quota, recipe })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        self.recipe.pickled(py)
     }
 
     /// The least number of items of every part.
     #[getter]
     fn low(&self) -> Vec<usize> {
-        self.0.low().to_vec()
+        self.quota.low().to_vec()
     }
 
     /// The largest number of items of every part.
     #[getter]
     fn high(&self) -> Vec<usize> {
-        self.0.high().to_vec()
+        self.quota.high().to_vec()
     }
 
     /// The number of items in all, if it is fixed.
     #[getter]
     fn total(&self) -> Option<usize> {
-        self.0.total()
+        self.quota.total()
     }
 
     fn __repr__(&self) -> String {
-        format!("{:?}", self.0)
+        format!("{:?}", self.quota)
     }
 }
 
@@ -59,7 +71,7 @@ pub(crate) fn resolve(
     total: Option<usize>,
 ) -> PyResult<partition_dpp::Quota> {
     if let Ok(known) = quota.cast::<Quota>() {
-        let known = known.get().0.clone();
+        let known = known.get().quota.clone();
         return match total {
             Some(total) => known.with_total(total).or_raise(),
             None => Ok(known),

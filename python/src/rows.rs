@@ -6,12 +6,12 @@ use arrow_array::{Array, ArrayRef, cast::AsArray};
 use half::f16;
 use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods};
 use partition_dpp::{
-    Features,
+    Error, Features,
     data::{Scalar, Storage},
 };
 use pyo3::{
     prelude::*,
-    types::{PyFrozenSet, PyList, PySet, PySlice},
+    types::{IntoPyDict, PyFrozenSet, PyList, PySet, PySlice},
 };
 
 use crate::{
@@ -34,11 +34,8 @@ enum Kind {
 /// Contiguous f16, f32 and f64 are not copied.
 pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features> {
     let py = rows.py();
-    // A pandas table as Arrow data has its index as a column.
-    let is_pandas = rows.hasattr("iloc")? && rows.hasattr("to_numpy")?;
-    let is_table = is_pandas && rows.hasattr("columns")?;
-    if is_table && rows.getattr("columns")?.len()? == 1 {
-        let column = rows.getattr("iloc")?.get_item((PySlice::full(py), 0))?;
+    let is_table = is_pandas_table(rows)?;
+    if let Some(column) = column_of_pandas(rows)? {
         let kind: Option<char> = column.getattr("dtype")?.getattr("kind")?.extract().ok();
         if kind == Some('O') {
             return features(&column);
@@ -48,9 +45,12 @@ pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features> {
     if let Some(chunks) = offered {
         let columns = single_column(chunks)?;
         return interruptible(py, None, |watch| {
+            let mut first = 0;
             let of_chunk = |chunk: &ArrayRef| {
                 watch.check()?;
-                Features::from_arrow(chunk.as_ref())
+                let before = first;
+                first += chunk.len();
+                Features::from_arrow(chunk.as_ref()).map_err(|error| in_whole(error, before))
             };
             let chunks = columns.iter().filter(|chunk| !chunk.is_empty()).map(of_chunk);
             let chunks = chunks.collect::<partition_dpp::Result<Vec<_>>>()?;
@@ -74,6 +74,26 @@ pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features> {
         Kind::Half => of_array::<f16>(&array, "float16", (items, dims)),
         Kind::Single => of_array::<f32>(&array, "float32", (items, dims)),
         Kind::Double => of_array::<f64>(&array, "float64", (items, dims)),
+    }
+}
+
+fn is_pandas_table(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(object.hasattr("iloc")? && object.hasattr("to_numpy")? && object.hasattr("columns")?)
+}
+
+/// The only column of a table of pandas, which as Arrow data has its index as another one.
+pub(crate) fn column_of_pandas<'py>(table: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if !is_pandas_table(table)? || table.getattr("columns")?.len()? != 1 {
+        return Ok(None);
+    }
+    table.getattr("iloc")?.get_item((PySlice::full(table.py()), 0)).map(Some)
+}
+
+/// An error of a chunk, with the row of the whole column.
+fn in_whole(error: Error, before: usize) -> Error {
+    match error {
+        Error::NotFinite { row, column, value } => Error::NotFinite { row: row + before, column, value },
+        other => other,
     }
 }
 
@@ -136,8 +156,10 @@ pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<
         )));
     }
     if object.hasattr("tocsr")? && object.hasattr("toarray")? {
+        let reduced = "reduce it first (scikit-learn's TruncatedSVD(256).fit_transform), or ";
+        let reduced = if what == "features" { reduced } else { "" };
         return Err(refused(format!(
-            "{what} are a sparse matrix, and must be dense: reduce it first (scikit-learn's TruncatedSVD(256).fit_transform), or pass .toarray()"
+            "{what} are a sparse matrix, and must be dense: {reduced}pass .toarray()"
         )));
     }
     // Their data has values in these places, too.
@@ -179,9 +201,13 @@ pub(crate) fn column(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
 
 /// One number per item, as scores are; also in a table of one column.
 pub(crate) fn numbers(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
+    let py = object.py();
     let object = match arrow::chunks(object)? {
         // A missing score becomes NaN, which is refused with its item.
-        Some(_) if object.hasattr("to_numpy")? => object.call_method0("to_numpy")?,
+        Some(_) if object.hasattr("to_numpy")? => object.call_method0("to_numpy").or_else(|_| {
+            // What arrays of pyarrow take if they have missing values or truth values.
+            object.call_method("to_numpy", (), Some(&[("zero_copy_only", false)].into_py_dict(py)?))
+        })?,
         Some(chunks)
             if chunks
                 .iter()
@@ -205,12 +231,8 @@ pub(crate) fn numbers(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64
 
 /// The numbers of Arrow tables of one column.
 fn of_only_column(chunks: &[ArrayRef]) -> PyResult<Vec<f64>> {
-    let mut numbers = Vec::new();
-    for chunk in chunks.iter().filter(|chunk| !chunk.is_empty()) {
-        let rows = Features::from_arrow(chunk.as_ref()).or_raise()?;
-        numbers.extend((0..rows.items()).map(|item| rows.row(item)[0]));
-    }
-    Ok(numbers)
+    let rows = Features::from_arrow(arrow::whole(chunks)?.as_ref()).or_raise()?;
+    Ok((0..rows.items()).map(|item| rows.row(item)[0]).collect())
 }
 
 /// Item numbers, integers of any type, negative ones refused; or the items of a mask, one truth value for each of `count`.
@@ -221,11 +243,11 @@ pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str, count: usize) -> PyRe
     } else {
         as_array(object, what)?
     };
+    let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
     let size: usize = array.getattr("size")?.extract()?;
-    if size == 0 {
+    if size == 0 && kind != 'b' {
         return Ok(Vec::new());
     }
-    let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
     if kind == 'b' {
         let array: Bound<'_, PyArray1<bool>> = array.call_method1("reshape", (-1,))?.cast_into()?;
         let mask = array.to_vec()?;

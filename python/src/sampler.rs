@@ -4,7 +4,7 @@ use numpy::PyArray1;
 use partition_dpp::{
     Engine, Error, Law, Method, Samples, Watch, engine::Task, error::ErrorKind, sample::Algorithm,
 };
-use pyo3::{Borrowed, prelude::*};
+use pyo3::{Borrowed, IntoPyObjectExt, prelude::*, types::IntoPyDict};
 
 use crate::{
     arrays::indices,
@@ -13,6 +13,7 @@ use crate::{
     interruptible::interruptible,
     models::Model,
     numbers,
+    recipe::{Pickled, Recipe},
 };
 
 /// How subsets are drawn.
@@ -98,7 +99,10 @@ type Drawn<'py> = (Vec<Bound<'py, PyArray1<i64>>>, f64, String, String);
 
 /// A sampler of one law.
 #[pyclass(frozen, module = "partition_dpp")]
-pub(crate) struct Sampler(partition_dpp::Sampler);
+pub(crate) struct Sampler {
+    of: partition_dpp::Sampler,
+    recipe: Recipe,
+}
 
 #[pymethods]
 impl Model {
@@ -106,16 +110,22 @@ impl Model {
     #[pyo3(signature = (method = MethodChoice(Some(Method::Auto)), *, law_error = None, engine = EngineChoice::Auto))]
     #[pyo3(text_signature = "($self, method='auto', *, law_error=None, engine='auto')")]
     fn sampler(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         method: MethodChoice,
         #[pyo3(from_py_with = numbers::law_error)] law_error: Option<f64>,
         engine: EngineChoice,
     ) -> PyResult<Sampler> {
-        let way = Way::of(method, law_error)?;
-        let engine = self.engine(engine, way.task())?;
-        let sampler = interruptible(py, None, |watch| way.sampler(&self.law, &engine.watched(&watch)))?;
-        Ok(Sampler(sampler.map_err(|error| advise(&error))?))
+        let (own, py, way) = (slf.get(), slf.py(), Way::of(method, law_error)?);
+        let keywords = [
+            ("law_error", law_error.into_bound_py_any(py)?),
+            ("engine", engine.name().into_bound_py_any(py)?),
+        ];
+        let name = method.0.map_or_else(|| "estimated".to_owned(), |method| method.to_string());
+        let arguments = (name,).into_pyobject(py)?;
+        let recipe = Recipe::new(&slf.getattr("sampler")?, arguments, keywords.into_py_dict(py)?);
+        let engine = own.engine(engine, way.task())?;
+        let sampler = interruptible(py, None, |watch| way.sampler(&own.law, &engine.watched(&watch)))?;
+        Ok(Sampler { of: sampler.map_err(|error| advise(&error))?, recipe })
     }
 
     /// Sets up and draws in one call, under one progress bar.
@@ -174,7 +184,7 @@ impl Sampler {
     ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
         let end = first.checked_add(count).ok_or_else(|| refused("there are not that many draws"))?;
         let drawn = interruptible(py, progress, |watch: Watch| {
-            whole(self.0.sample_watched(first..end, seed, &watch)?)
+            whole(self.of.sample_watched(first..end, seed, &watch)?)
         })?;
         Ok(arrays(py, &drawn.or_raise()?))
     }
@@ -182,31 +192,35 @@ impl Sampler {
     /// Estimated total variation error of the law.
     #[getter]
     fn law_error(&self) -> f64 {
-        self.0.law_error()
+        self.of.law_error()
     }
 
     /// `exact` or `estimated`.
     #[getter]
     fn exactness(&self) -> &'static str {
-        exactness(&self.0)
+        exactness(&self.of)
     }
 
     /// The algorithm that draws.
     #[getter]
     fn algorithm(&self) -> String {
-        self.0.algorithm().to_string()
+        self.of.algorithm().to_string()
     }
 
     /// A lower bound of the draws per proposal.
     #[getter]
     fn acceptance_bound(&self) -> f64 {
-        self.0.acceptance_bound()
+        self.of.acceptance_bound()
     }
 
     /// The engine that did the set-up.
     #[getter]
     fn engine(&self) -> String {
-        words(self.0.engine())
+        words(self.of.engine())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        self.recipe.pickled(py)
     }
 
     fn __repr__(&self) -> String {

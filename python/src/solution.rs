@@ -2,9 +2,9 @@
 
 use numpy::PyArray1;
 use partition_dpp::map;
-use pyo3::prelude::*;
+use pyo3::{prelude::*, types::PyBytes};
 
-use crate::{arrays::indices, engines::words};
+use crate::{arrays::indices, engines::words, errors::refused, recipe::Pickled};
 
 /// The best set that a solver found.
 #[pyclass(frozen, module = "partition_dpp")]
@@ -64,6 +64,21 @@ impl Solution {
     #[getter]
     fn engine(&self) -> String {
         words(&self.0.engine)
+    }
+
+    #[staticmethod]
+    fn _from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        postcard::from_bytes(bytes)
+            .map(Self)
+            .map_err(|error| refused(format!("these bytes hold no solution: {error}")))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        let bytes = postcard::to_stdvec(&slf.get().0).map_err(|error| refused(error.to_string()))?;
+        Ok((
+            slf.get_type().getattr("_from_bytes")?,
+            (PyBytes::new(slf.py(), &bytes),).into_pyobject(slf.py())?,
+        ))
     }
 
     fn __repr__(&self) -> String {

@@ -394,7 +394,7 @@ def test_labels_of_several_types_do_not_merge():
     for labels in ([1, "1"], ["true", True], np.array(["2", 2], dtype=object)):
         with pytest.raises(ValueError, match="are text in some rows"):
             pdpp.Partition(labels)
-    assert pdpp.Partition([1, True, "a"]).names == ["1", "a", "true"]
+    assert pdpp.Partition([2, True, "a"]).names == ["2", "a", "true"]
 
 
 def test_parts_are_in_the_order_of_the_items(rows):

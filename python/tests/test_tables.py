@@ -17,6 +17,8 @@ def test_masks_are_items(rows):
     assert pdpp.select(rows, k=4, include=pd.Series(mask)).tolist() == pdpp.select(rows, k=4, include=[3, 7]).tolist()
     with pytest.raises(ValueError, match=f"a mask of 2 truth values; there are {len(rows)} items"):
         pdpp.select(rows, k=4, include=[True, False])
+    with pytest.raises(ValueError, match="a mask of 0 truth values"):
+        pdpp.select(rows, k=4, include=np.array([], dtype=bool))
 
 
 def test_tables_of_one_column_are_labels_and_scores(rows, labels):
@@ -26,8 +28,20 @@ def test_tables_of_one_column_are_labels_and_scores(rows, labels):
     for table in tables:
         found = pdpp.select(rows, k=3, labels=table({"label": labels}), quota="equal", scores=table({"score": scores}))
         assert found.tolist() == expected.tolist() and found.parts == expected.parts
+    shuffled = pd.DataFrame({"label": labels, "score": scores}).sample(frac=1, random_state=1)
+    found = pdpp.select(rows, k=3, labels=shuffled[["label"]], quota="equal", scores=shuffled[["score"]])
+    assert found.tolist() == pdpp.select(rows, k=3, labels=shuffled["label"], quota="equal", scores=shuffled["score"]).tolist()
     with pytest.raises(ValueError, match="2 dimensions"):
         pdpp.select(rows, k=3, scores=np.ones((len(rows), 2)))
+
+
+def test_rows_of_chunks_are_counted_through():
+    chunks = pa.chunked_array([[[1.0, 2.0]] * 5, [[2.0, float("nan")]]])
+    with pytest.raises(ValueError, match="row 5"):
+        pdpp.Features(chunks)
+    with pytest.raises(ValueError, match="0"):
+        pdpp.select(np.eye(3), k=2, scores=pa.array([None, 1.0, 2.0]))
+    assert len(pdpp.select(np.eye(3), k=2, scores=pa.array([True, False, True]))) == 2
 
 
 def test_labels_come_back_in_their_own_type(rows):
@@ -37,6 +51,8 @@ def test_labels_come_back_in_their_own_type(rows):
     assert pdpp.Partition(["1", "2"]).labels == ["1", "2"]
     assert pdpp.Partition([True, False]).labels == [False, True]
     assert pdpp.Partition(["true", "false"]).labels == ["false", "true"]
+    with pytest.raises(ValueError, match="true in some rows and 1 in others"):
+        pdpp.Partition([True, 1])
 
 
 def test_what_has_no_rows_says_how_to_get_them(rows):
@@ -57,6 +73,9 @@ def test_datasets_with_filters(rows, labels):
     for vectors in (odd["vector"], odd.select_columns("vector"), odd.with_format("numpy")["vector"]):
         found = pdpp.select(vectors, labels=odd["label"], quota={"cat": 2, "owl": 1})
         assert found.tolist() == expected.tolist()
+    # The values that a transform makes, not those of the file.
+    doubled = data.with_transform(lambda batch: {"vector": [[2 * x for x in row] for row in batch["vector"]]})
+    assert pdpp.Features(doubled["vector"]).log_det([0]) == pytest.approx(pdpp.Features(2 * rows).log_det([0]))
 
 
 def test_relations_of_duckdb(rows, labels):

@@ -10,7 +10,9 @@ from ._types import CountEntry, Engine, Items, Label, Labels, Method, Progress, 
 __version__: str
 
 def _command_line(arguments: list[str]) -> int:
-    """Runs `pdpp`; the first argument is the name of the program. Returns the exit status."""
+    """Runs `pdpp`, once; the first argument is the name of the program. Returns the exit status."""
+
+def _refuse_closed_output() -> int: ...
 
 @final
 class Features:
@@ -19,8 +21,8 @@ class Features:
     def __new__(cls, rows: Rows | Features) -> Features:
         """Takes a NumPy array, Arrow lists or columns, or what NumPy makes an array of; float16, float32 and float64 in
         C order are not copied."""
-    @staticmethod
-    def open_npy(path: str | PathLike[str]) -> Features:
+    @classmethod
+    def open_npy(cls, path: str | PathLike[str]) -> Features:
         """Opens a .npy file, whose values stay in it."""
     @property
     def items(self) -> int: ...

@@ -68,7 +68,7 @@ impl CoreSetUnion {
     /// Their parts.
     #[getter]
     fn partition(&self) -> Partition {
-        Partition { parts: self.union.partition().clone(), texts: None, order: None }
+        Partition { parts: self.union.partition().clone(), texts: None, order: None, recipe: None }
     }
 
     /// The batch and the row there of every item.

@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from ._native import Dpp, Features, KDpp, KernelModel, Model, Partition, PartitionDpp, Quota
+from ._native import Dpp, Features, KDpp, KernelModel, Model, Partition, PartitionDpp, Quota, Solution
 from ._selection import Selection
 from ._types import CountEntry, Engine, Items, Label, Progress, Scores, Solver
 
@@ -67,6 +67,16 @@ class Question:
             return total, None
         return total, {label: by_name[name] for name, label in zip(self.labels.names, self.labels.labels)}
 
+    def answered(self, found: Solution, explained: Explained) -> Selection:
+        """What a solver found for this question."""
+        return Selection(
+            found.indices, [found.indices], found.log_det, self.parts(found.indices),
+            exactness="optimal" if found.termination == "optimal" else "heuristic",
+            upper_bound=found.upper_bound, termination=found.termination, kernel_error=self.features.kernel_error,
+            engine=found.engine, explained=explained[0], explained_by_part=explained[1], coverage=found.coverage,
+            guarantee=found.guarantee,
+        )
+
 
 Explained = tuple[float | None, dict[Label, float] | None]
 
@@ -95,33 +105,21 @@ def best(question: Question, solver: Solver | None, certify: bool, engine: Engin
         asked = len(found.indices) + found.missing
         raise ValueError(f"only {len(found.indices)} of {asked} items were found ({found.termination}): all others "
                          "depend on those chosen")
-    total, by_part = question.explained(found.indices, pairs if is_rbf else None)
-    return Selection(
-        found.indices, [found.indices], found.log_det, question.parts(found.indices),
-        exactness="optimal" if found.termination == "optimal" else "heuristic",
-        upper_bound=found.upper_bound, termination=found.termination, kernel_error=question.features.kernel_error,
-        engine=found.engine, explained=total, explained_by_part=by_part,
-    )
+    return question.answered(found, question.explained(found.indices, pairs if is_rbf else None))
 
 
 def _of_top_scores(question: Question, scores: Scores) -> Selection:
     """The set with the best scores."""
     law: Law = {**question.law, "scores": None, "diversity": None}
     found = replace(question, law=law).model().top_scores(scores)
-    items, log_det = found.indices, found.log_det
-    explained: Explained = (None, None)
     if question.similarity != "rbf":
-        explained = question.explained(items)
-    elif len(items):
-        # The log det of the only set with these items.
-        only = KernelModel(question.features, k=len(items), include=items, bandwidth=question.bandwidth)
-        log_det = only.solve("greedy").log_det
-    return Selection(
-        items, [items], log_det, question.parts(items),
-        exactness="optimal" if found.termination == "optimal" else "heuristic",
-        upper_bound=found.upper_bound, termination=found.termination, kernel_error=question.features.kernel_error,
-        engine=found.engine, explained=explained[0], explained_by_part=explained[1],
-    )
+        return question.answered(found, question.explained(found.indices))
+    answer = question.answered(found, (None, None))
+    if not len(answer):
+        return answer
+    # The log det of the only set with these items.
+    only = KernelModel(question.features, k=len(answer), include=found.indices, bandwidth=question.bandwidth)
+    return replace(answer, log_det=only.solve("greedy").log_det)
 
 
 def covering(question: Question, coverage: Literal["parts", "all"] | None) -> Selection:
@@ -135,9 +133,4 @@ def covering(question: Question, coverage: Literal["parts", "all"] | None) -> Se
             question = replace(question, features=rows, similarity="dot", bandwidth=None)
     pairs = question.pairs()
     found = pairs.solve("coverage", coverage=coverage, time_limit=question.time_limit, progress=question.report)
-    total, by_part = question.explained(found.indices, pairs)
-    return Selection(
-        found.indices, [found.indices], found.log_det, question.parts(found.indices),
-        exactness="heuristic", termination=found.termination, kernel_error=rows.kernel_error, engine=found.engine,
-        explained=total, explained_by_part=by_part, coverage=found.coverage, guarantee=found.guarantee,
-    )
+    return question.answered(found, question.explained(found.indices, pairs))

@@ -6,6 +6,7 @@ mod gains;
 mod greedy;
 mod local_search;
 mod quality;
+mod ranking;
 mod swaps;
 mod visits;
 

@@ -23,13 +23,22 @@ use crate::{
 #[pyclass(frozen, module = "partition_dpp")]
 pub(crate) struct Features {
     pub(crate) rows: partition_dpp::Features,
-    /// The error of the features relative to the trace of the kernel that they approximate.
-    #[pyo3(get)]
-    pub(crate) kernel_error: Option<f64>,
+    pub(crate) source: Source,
     /// Whether rows are weighted by scores or log qualities, or may be.
     #[pyo3(get)]
     pub(crate) has_scores: bool,
     pub(crate) recipe: Option<Recipe>,
+}
+
+/// What features were made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source {
+    /// The rows themselves.
+    Rows,
+    /// A Gaussian kernel of rows, with the error of the features relative to its trace.
+    Rbf(f64),
+    /// A dense kernel, with the error of its factor.
+    Kernel(f64),
 }
 
 #[pymethods]
@@ -51,6 +60,29 @@ impl Features {
         let recipe = Some(Recipe::plain(&class.getattr("open_npy")?, (&path,).into_pyobject(class.py())?));
         let opened = interruptible(class.py(), None, |_| partition_dpp::Features::open_npy(path))?;
         Ok(Self { recipe, ..opened.or_raise()?.into() })
+    }
+
+    /// Takes a dense kernel: a symmetric, positive semidefinite matrix of similarities.
+    #[classmethod]
+    fn of_kernel(class: &Bound<'_, PyType>, kernel: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if kernel.is_instance_of::<Self>() {
+            return Err(refused(
+                "a kernel is the matrix of the similarities of all pairs of items, not Features",
+            ));
+        }
+        let recipe = Recipe::plain(&class.getattr("of_kernel")?, (kernel,).into_pyobject(class.py())?);
+        let factored = rows::kernel(kernel)?;
+        let source = Source::Kernel(factored.error());
+        Ok(Self { source, recipe: Some(recipe), ..factored.features().clone().into() })
+    }
+
+    /// The error of the features relative to the trace of the kernel that they stand for.
+    #[getter]
+    fn kernel_error(&self) -> Option<f64> {
+        match self.source {
+            Source::Rows => None,
+            Source::Rbf(error) | Source::Kernel(error) => Some(error),
+        }
     }
 
     /// Number of items.
@@ -116,7 +148,7 @@ impl Features {
             Ok((found.features().clone(), found.kernel_error()))
         })?;
         let (rows, error) = made.or_raise()?;
-        Ok(Self { rows, kernel_error: Some(error), has_scores: false, recipe })
+        Ok(Self { rows, source: Source::Rbf(error), has_scores: false, recipe })
     }
 
     /// The median distance of pairs of rows.
@@ -218,7 +250,7 @@ impl Features {
 
 impl From<partition_dpp::Features> for Features {
     fn from(rows: partition_dpp::Features) -> Self {
-        Self { rows, kernel_error: None, has_scores: false, recipe: None }
+        Self { rows, source: Source::Rows, has_scores: false, recipe: None }
     }
 }
 

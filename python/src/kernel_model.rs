@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use numpy::PyArray1;
 use partition_dpp::{
-    Engine, Features, Partition, Sets, Subset,
+    Engine, Error, Features, Partition, Sets, Subset,
     map::{self, Coverage, LazyGreedy, Solver},
     similarity::{Bandwidth, DotKernel, KernelFunction, RbfKernel},
 };
 use pyo3::{prelude::*, types::PyType};
 
 use crate::{
-    errors::{OrRaise, refused},
+    arrays::indices,
+    errors::{OrRaise, exception, refused},
     features,
     interruptible::interruptible,
     models::{Given, Scored, parts_of},
@@ -41,7 +43,24 @@ enum Comparison {
     Rbf(Bandwidth),
 }
 
+/// Items in order, and what each adds.
+type Ranking<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
 impl Comparison {
+    /// The kernel of rows, with a ridge if there is one.
+    fn kernel(
+        &self,
+        features: &Features,
+        ridge: Option<f64>,
+    ) -> partition_dpp::Result<Box<dyn KernelFunction>> {
+        Ok(match (self, ridge) {
+            (Self::Dot, None) => Box::new(DotKernel::new(features)),
+            (Self::Dot, Some(delta)) => Box::new(DotKernel::new(features).with_ridge(delta)?),
+            (&Self::Rbf(width), None) => Box::new(RbfKernel::new(features, width)?),
+            (&Self::Rbf(width), Some(delta)) => Box::new(RbfKernel::new(features, width)?.with_ridge(delta)?),
+        })
+    }
+
     fn name(&self) -> &'static str {
         match self {
             Self::Dot => "dot",
@@ -95,6 +114,12 @@ impl KernelModel {
         let recipe = Recipe::new(class, arguments, keywords);
         let features = features::of(&given.rows)?;
         let ([include, exclude], scored) = (given.conditions(features.items())?, given.scored()?);
+        if let Some(Scored { scores, .. }) = &scored
+            && scores.len() != features.items()
+        {
+            let (expected, found) = (features.items(), scores.len());
+            return Err(exception(&Error::Shape { what: "the list of scores", expected, found }));
+        }
         Ok(Self { features, comparison, ridge, partition, sets, scored, include, exclude, recipe })
     }
 
@@ -122,7 +147,7 @@ impl KernelModel {
         }
         let coverage = self.coverage(coverage)?;
         let found = interruptible(py, progress, |watch| {
-            let kernel = self.kernel()?;
+            let kernel = self.comparison.kernel(&self.features, self.ridge)?;
             let (model, engine) = (self.model(&*kernel)?, Engine::cpu());
             match solver {
                 SolverChoice::Greedy => LazyGreedy::default().solve(&model, &engine.watched(&watch)),
@@ -143,7 +168,7 @@ impl KernelModel {
         let subset = Subset::new(rows::items(items, "items", count)?, count).or_raise()?;
         let of_all = || Partition::of(std::iter::repeat_n((), count).map(|()| 0));
         let found = interruptible(py, None, |watch| {
-            let kernel = self.similarity()?;
+            let kernel = self.comparison.kernel(&self.features, None)?;
             let partition = self.partition.clone().map_or_else(of_all, Ok)?;
             let model = map::KernelModel::of_any_size(&*kernel)?;
             model.explained(&subset, &partition, &Engine::cpu().watched(&watch))
@@ -151,6 +176,27 @@ impl KernelModel {
         let found = found.or_raise()?;
         let names = self.partition.as_ref().map(|partition| partition.names().iter().cloned());
         Ok((found.total, names.map(|names| names.zip(found.by_part).collect())))
+    }
+
+    /// Some items, the best first, and what each adds to ln det of those before it, with ridge and scores.
+    fn ranking<'py>(&self, py: Python<'py>, items: &Bound<'_, PyAny>) -> PyResult<Ranking<'py>> {
+        let count = self.features.items();
+        let subset = Subset::new(rows::items(items, "items", count)?, count).or_raise()?;
+        let ranked = interruptible(py, None, |_| self.ranked(&subset))?.or_raise()?;
+        let (items, gains): (Vec<usize>, Vec<f64>) = ranked.into_iter().unzip();
+        Ok((indices(py, &items), PyArray1::from_vec(py, gains)))
+    }
+
+    /// The scores of some items, in their order; `None` without scores.
+    fn scores_of<'py>(
+        &self,
+        py: Python<'py>,
+        items: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        let items = rows::items(items, "items", self.features.items())?;
+        Subset::new(items.clone(), self.features.items()).or_raise()?;
+        let of = |scored: &Scored| PyArray1::from_iter(py, items.iter().map(|&item| scored.scores[item]));
+        Ok(self.scored.as_ref().map(of))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
@@ -179,20 +225,24 @@ impl KernelModel {
         Ok(coverage.with_swaps())
     }
 
-    /// The kernel without a ridge.
-    fn similarity(&self) -> partition_dpp::Result<Box<dyn KernelFunction>> {
-        Ok(match self.comparison {
-            Comparison::Dot => Box::new(DotKernel::new(&self.features)),
-            Comparison::Rbf(width) => Box::new(RbfKernel::new(&self.features, width)?),
-        })
-    }
-
-    fn kernel(&self) -> partition_dpp::Result<Box<dyn KernelFunction>> {
-        let Some(delta) = self.ridge else { return self.similarity() };
-        Ok(match self.comparison {
-            Comparison::Dot => Box::new(DotKernel::new(&self.features).with_ridge(delta)?),
-            Comparison::Rbf(width) => Box::new(RbfKernel::new(&self.features, width)?.with_ridge(delta)?),
-        })
+    /// The items of a set, the best first, with what each adds.
+    fn ranked(&self, subset: &Subset) -> partition_dpp::Result<Vec<(usize, f64)>> {
+        let items = subset.as_slice();
+        if items.is_empty() {
+            return Ok(Vec::new());
+        }
+        let comparison = match self.comparison {
+            Comparison::Dot => Comparison::Dot,
+            Comparison::Rbf(width) => Comparison::Rbf(Bandwidth::Exactly(width.of(&self.features)?)),
+        };
+        let kernel = comparison.kernel(&self.features.restricted_to(items)?, self.ridge)?;
+        let mut model = map::KernelModel::of_any_size(&*kernel)?;
+        if let Some(Scored { scores, diversity }) = &self.scored {
+            let scores: Vec<f64> = items.iter().map(|&item| scores[item]).collect();
+            model = model.with_scores(&scores, *diversity)?;
+        }
+        let ranked = model.ranking(&Subset::new((0..items.len()).collect(), items.len())?)?;
+        Ok(ranked.into_iter().map(|(place, gain)| (items[place], gain)).collect())
     }
 
     fn model<'k>(&self, kernel: &'k dyn KernelFunction) -> partition_dpp::Result<map::KernelModel<'k>> {

@@ -13,7 +13,7 @@ use pyo3::{
 use crate::{
     engines::EngineChoice,
     errors::{OrRaise, exception, refused},
-    features,
+    features::{self, Source},
     interruptible::interruptible,
     labels, numbers, ordered,
     recipe::{Pickled, Recipe},
@@ -111,6 +111,15 @@ impl Model {
         Ok(Self { law: made.map_err(advise)?, partition, features, picks: sets.least(), recipe })
     }
 
+    /// ln det of the law's kernel over a set.
+    pub(crate) fn log_det_of(&self, subset: &Subset) -> partition_dpp::Result<f64> {
+        let log_det = match &self.law {
+            Law::Ridge(dpp) => dpp.log_det(subset),
+            _ => self.features.log_det(subset),
+        };
+        Ok(log_det?.value)
+    }
+
     /// The engine for a task on these rows.
     pub(crate) fn engine(&self, choice: EngineChoice, task: Task) -> PyResult<Engine> {
         let parts = self.partition.as_ref().map_or(1, partition_dpp::Partition::parts);
@@ -123,12 +132,7 @@ impl Model {
     /// ln det of the law's kernel over some items.
     fn log_det(&self, items: &Bound<'_, PyAny>) -> PyResult<f64> {
         let items = rows::items(items, "items", self.features.items())?;
-        let subset = Subset::new(items, self.features.items()).or_raise()?;
-        let log_det = match &self.law {
-            Law::Ridge(dpp) => dpp.log_det(&subset),
-            _ => self.features.log_det(&subset),
-        };
-        Ok(log_det.or_raise()?.value)
+        self.log_det_of(&Subset::new(items, self.features.items()).or_raise()?).or_raise()
     }
 
     /// The names of the parts of some items; `None` for a law without parts.
@@ -169,17 +173,17 @@ fn advise(error: &partition_dpp::Error, rows: &Bound<'_, PyAny>, features: &Feat
     let &partition_dpp::Error::SizeAboveRank { k, .. } = error else { return exception(error) };
     let (items, dims) = (features.items(), features.dims());
     let given = rows.cast::<features::Features>().ok().map(Bound::get);
-    let is_rbf = given.is_some_and(|given| given.kernel_error.is_some());
-    let delta = if is_rbf { 0.01 } else { features.suggested_ridge() };
+    let source = given.map_or(Source::Rows, |given| given.source);
+    let delta = if matches!(source, Source::Rbf(_)) { 0.01 } else { features.suggested_ridge() };
     let ridge = format!("ridge={delta} allows larger sets ({})", seconds(of_draws(items, dims, k)));
-    let ways = match given {
+    let ways = match source {
         // Of the whole kernel only rounding is missing.
-        Some(rbf) if rbf.kernel_error.is_some_and(|error| error > 1e-12) => {
+        Source::Rbf(error) if error > 1e-12 => {
             let more = seconds(of_draws(items, items.min(2 * k), k));
             vec![ridge, format!("{} landmarks allow larger sets ({more})", items.min(2 * k))]
         }
-        Some(rbf) if rbf.kernel_error.is_some() => vec![ridge],
-        _ => {
+        Source::Rbf(_) | Source::Kernel(_) => vec![ridge],
+        Source::Rows => {
             let landmarks = Rbf::default().landmarks(items);
             let features = 3.0 * items as f64 * dims as f64 * landmarks as f64;
             let rbf = seconds(features + of_draws(items, landmarks, k));

@@ -1,8 +1,9 @@
-//! Objects that pickle as the call that made them: what they were given is read again, set-ups are computed again.
+//! How objects pickle: as their bytes, or as the call that made them, so that what they were given is read again and set-ups
+//! are computed again.
 
 use pyo3::{
     prelude::*,
-    types::{PyDict, PyTuple},
+    types::{PyBytes, PyDict, PyTuple},
 };
 
 use crate::errors::refused;
@@ -39,6 +40,12 @@ impl Recipe {
         let call = partial.call((self.call.bind(py),), Some(self.keywords.bind(py)))?;
         Ok((call, self.arguments.bind(py).clone()))
     }
+}
+
+/// An object that another function reads from bytes.
+pub(crate) fn of_bytes<'py>(read: Bound<'py, PyAny>, bytes: Bound<'py, PyBytes>) -> PyResult<Pickled<'py>> {
+    let arguments = (bytes,).into_pyobject(read.py())?;
+    Ok((read, arguments))
 }
 
 /// The call of an object that core-sets may have made instead.

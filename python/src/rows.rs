@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, cast::AsArray};
 use half::f16;
 use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods};
 use partition_dpp::{
-    Error, Features,
+    Error, Features, Kernel,
     data::{Scalar, Storage},
 };
 use pyo3::{
@@ -59,22 +59,38 @@ pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features> {
         .or_raise();
     }
     let array = if is_table { of_table(rows)? } else { as_array(rows, "features")? };
-    let shape: Vec<usize> = array.getattr("shape")?.extract()?;
-    let [items, dims] = shape[..] else {
-        let sentence = {
-            let plural = if shape.len() == 1 { "" } else { "s" };
-            format!(
-                "features have {} dimension{plural}; they must be a matrix, one row per item",
-                shape.len()
-            )
-        };
-        return Err(refused(sentence));
-    };
+    let [items, dims] = shape(&array, "features", "one row per item")?;
     match kind(&array, "features")? {
         Kind::Half => of_array::<f16>(&array, "float16", (items, dims)),
         Kind::Single => of_array::<f32>(&array, "float32", (items, dims)),
         Kind::Double => of_array::<f64>(&array, "float64", (items, dims)),
     }
+}
+
+/// A dense kernel, with the rounding of its type.
+pub(crate) fn kernel(matrix: &Bound<'_, PyAny>) -> PyResult<Kernel> {
+    const WHAT: &str = "similarities";
+    let array = if is_pandas_table(matrix)? { of_table(matrix)? } else { as_array(matrix, WHAT)? };
+    let [items, others] = shape(&array, WHAT, "one number per pair of items")?;
+    if items != others {
+        return Err(refused(format!(
+            "similarities have the shape {items}×{others}; they must be a square matrix, one number per pair of items"
+        )));
+    }
+    match kind(&array, WHAT)? {
+        Kind::Half => of_pairs::<f16>(&array, "float16", items),
+        Kind::Single => of_pairs::<f32>(&array, "float32", items),
+        Kind::Double => of_pairs::<f64>(&array, "float64", items),
+    }
+}
+
+/// The shape of a matrix.
+fn shape(array: &Bound<'_, PyAny>, what: &str, of: &str) -> PyResult<[usize; 2]> {
+    let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+    <[usize; 2]>::try_from(shape).map_err(|shape| {
+        let plural = if shape.len() == 1 { "" } else { "s" };
+        refused(format!("{what} have {} dimension{plural}; they must be a matrix, {of}", shape.len()))
+    })
 }
 
 fn is_pandas_table(object: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -139,6 +155,11 @@ fn of_array<T: Element + Scalar>(
     interruptible(array.py(), None, |_| Features::from_rows(items, dims, Storage::shared(values)))?.or_raise()
 }
 
+fn of_pairs<T: Element + Scalar>(array: &Bound<'_, PyAny>, name: &str, items: usize) -> PyResult<Kernel> {
+    let values = ArrayValues::<T>::of(&contiguous(array, name)?)?;
+    interruptible(array.py(), None, |_| Kernel::from_dense(items, values.as_ref()))?.or_raise()
+}
+
 /// The array in C order, of the machine's own numbers: itself, unless that takes a copy.
 fn contiguous<'py, T: Element>(array: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
     let numpy = array.py().import("numpy")?;
@@ -156,11 +177,13 @@ pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<
         )));
     }
     if object.hasattr("tocsr")? && object.hasattr("toarray")? {
-        let reduced = "reduce it first (scikit-learn's TruncatedSVD(256).fit_transform), or ";
-        let reduced = if what == "features" { reduced } else { "" };
-        return Err(refused(format!(
-            "{what} are a sparse matrix, and must be dense: {reduced}pass .toarray()"
-        )));
+        let ways = if what == "features" {
+            "reduce it first (scikit-learn's TruncatedSVD(256).fit_transform), pass .toarray(), or for some thousand \
+             items (rows @ rows.T).toarray() as similarity=\"precomputed\""
+        } else {
+            "pass .toarray()"
+        };
+        return Err(refused(format!("{what} are a sparse matrix, and must be dense: {ways}")));
     }
     // Their data has values in these places, too.
     if numpy.getattr("ma")?.call_method1("is_masked", (object,))?.extract()? {

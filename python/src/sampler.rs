@@ -5,6 +5,7 @@ use partition_dpp::{
     Engine, Error, Law, Method, Samples, Watch, engine::Task, error::ErrorKind, sample::Algorithm,
 };
 use pyo3::{Borrowed, IntoPyObjectExt, prelude::*, types::IntoPyDict};
+use rayon::prelude::*;
 
 use crate::{
     arrays::indices,
@@ -94,8 +95,8 @@ fn advise(error: &Error) -> PyErr {
     }
 }
 
-/// Samples, the error of their law, whether it is exact, and the engine.
-type Drawn<'py> = (Vec<Bound<'py, PyArray1<i64>>>, f64, String, String);
+/// Samples with their ln det, the error of their law, whether it is exact, and the engine.
+type Drawn<'py> = (Vec<Bound<'py, PyArray1<i64>>>, Bound<'py, PyArray1<f64>>, f64, String, String);
 
 /// A sampler of one law.
 #[pyclass(frozen, module = "partition_dpp")]
@@ -147,10 +148,15 @@ impl Model {
             let watched = engine.watched(&watch);
             let sampler = way.sampler(&self.law, &watched)?;
             let samples = whole(sampler.sample_watched(0..count, seed, &watch)?)?;
-            Ok((samples, sampler.law_error(), exactness(&sampler), words(sampler.engine())))
+            let log_det = |subset| watch.check().and_then(|()| self.log_det_of(subset));
+            let log_dets: Vec<f64> =
+                samples.subsets().par_iter().map(log_det).collect::<partition_dpp::Result<_>>()?;
+            Ok((samples, log_dets, sampler.law_error(), exactness(&sampler), words(sampler.engine())))
         })?;
-        let (samples, law_error, exactness, engine) = drawn.map_err(|error: Error| advise(&error))?;
-        Ok((arrays(py, &samples), law_error, exactness.to_owned(), engine))
+        let (samples, log_dets, law_error, exactness, engine) =
+            drawn.map_err(|error: Error| advise(&error))?;
+        let log_dets = PyArray1::from_vec(py, log_dets);
+        Ok((arrays(py, &samples), log_dets, law_error, exactness.to_owned(), engine))
     }
 }
 

@@ -4,7 +4,12 @@ use numpy::PyArray1;
 use partition_dpp::map;
 use pyo3::{prelude::*, types::PyBytes};
 
-use crate::{arrays::indices, engines::words, errors::refused, recipe::Pickled};
+use crate::{
+    arrays::indices,
+    engines::words,
+    errors::refused,
+    recipe::{self, Pickled},
+};
 
 /// The best set that a solver found.
 #[pyclass(frozen, module = "partition_dpp")]
@@ -75,10 +80,7 @@ impl Solution {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
         let bytes = postcard::to_stdvec(&slf.get().0).map_err(|error| refused(error.to_string()))?;
-        Ok((
-            slf.get_type().getattr("_from_bytes")?,
-            (PyBytes::new(slf.py(), &bytes),).into_pyobject(slf.py())?,
-        ))
+        recipe::of_bytes(slf.get_type().getattr("_from_bytes")?, PyBytes::new(slf.py(), &bytes))
     }
 
     fn __repr__(&self) -> String {

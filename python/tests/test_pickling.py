@@ -88,6 +88,25 @@ def test_another_process_maps_the_same_file(tmp_path, rows):
         assert pool.apply(draw, (sampler,)) == draw(sampler)
 
 
+def test_batches_come_back(rows, labels):
+    batch = streams.Batch(7, pdpp.Features(rows).with_unit_rows(), labels)
+    grams = streams.Grams.of_batch(batch)
+    maps = streams.Representation.of_parts(grams)
+    for known in (batch, maps.batch(batch), streams.Batch.empty(3)):
+        found = again(known)
+        assert (found.number, len(found)) == (known.number, len(known))
+        assert streams.Grams.of_batch(found).to_bytes() == streams.Grams.of_batch(known).to_bytes()
+    plan = streams.Plan(grams, {"cat": 1, "dog": 1})
+    with pytest.raises(TypeError, match="pickle the plan"):
+        pickle.dumps(streams.StreamSampler(plan, 1))
+
+
+def test_kernels_come_back(rows):
+    kernel = pdpp.Features.of_kernel(rows @ rows.T)
+    found = again(kernel)
+    assert found.kernel_error == kernel.kernel_error and found.log_det([0, 5]) == kernel.log_det([0, 5])
+
+
 def test_what_core_sets_hold_says_what_to_pickle(rows):
     union = streams.CoreSet.union([streams.CoreSet.of_batch(streams.Batch(1, rows), 4)])
     with pytest.raises(ValueError, match="pickle the core-sets"):

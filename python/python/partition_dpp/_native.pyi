@@ -24,13 +24,16 @@ class Features:
     @classmethod
     def open_npy(cls, path: str | PathLike[str]) -> Features:
         """Opens a .npy file, whose values stay in it."""
+    @classmethod
+    def of_kernel(cls, kernel: Rows | Features) -> Features:
+        """Takes the matrix of the similarities of all pairs of items, symmetric and positive semidefinite, up to rounding."""
     @property
     def items(self) -> int: ...
     @property
     def dims(self) -> int: ...
     @property
     def kernel_error(self) -> float | None:
-        """The error of the features relative to the trace of the kernel that they approximate."""
+        """The error of the features relative to the trace of the kernel that they stand for."""
     @property
     def has_scores(self) -> bool:
         """Whether rows are weighted by scores or log qualities, as the rows of core-sets may be."""
@@ -125,7 +128,7 @@ class Model:
         law_error: float | None,
         engine: Engine,
         progress: Progress | None,
-    ) -> tuple[list[NDArray[np.int64]], float, str, str]: ...
+    ) -> tuple[list[NDArray[np.int64]], NDArray[np.float64], float, str, str]: ...
 
 @final
 class PartitionDpp(Model):
@@ -205,6 +208,10 @@ class KernelModel:
     ) -> Solution: ...
     def explained(self, items: Items) -> tuple[float, dict[str, float] | None]:
         """The share of the similarity of all items, and of every part, that some items explain."""
+    def ranking(self, items: Items) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Some items, the best first, and what each adds to ln det of those before it, with ridge and scores."""
+    def scores_of(self, items: Items) -> NDArray[np.float64] | None:
+        """The scores of some items, in the same order; None without scores."""
     def parts_of(self, items: Items) -> list[str] | None: ...
 
 @final
@@ -305,8 +312,8 @@ class Batch:
     """A batch of rows with their labels, and its number."""
 
     def __new__(cls, number: int, features: Features | Rows, labels: Partition | Labels | None = None) -> Batch: ...
-    @staticmethod
-    def empty(number: int) -> Batch: ...
+    @classmethod
+    def empty(cls, number: int) -> Batch: ...
     @property
     def number(self) -> int: ...
     def __len__(self) -> int: ...

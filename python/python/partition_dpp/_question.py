@@ -69,13 +69,27 @@ class Question:
 
     def answered(self, found: Solution, explained: Explained) -> Selection:
         """What a solver found for this question."""
-        return Selection(
-            found.indices, [found.indices], found.log_det, self.parts(found.indices),
+        answer = Selection(
+            found.indices, [found.indices], np.array([found.log_det]), self.parts(found.indices),
             exactness="optimal" if found.termination == "optimal" else "heuristic",
             upper_bound=found.upper_bound, termination=found.termination, kernel_error=self.features.kernel_error,
             engine=found.engine, explained=explained[0], explained_by_part=explained[1], coverage=found.coverage,
             guarantee=found.guarantee,
         )
+        return self.ranked(answer)
+
+    def ranked(self, answer: Selection) -> Selection:
+        """With the items in order, and with what scores and similarity are worth, each by itself."""
+        pairs = self.pairs()
+        if answer.coverage is None:
+            ranking, gains = pairs.ranking(answer.indices)
+            answer = replace(answer, ranking=ranking, gains=gains)
+        scores = pairs.scores_of(answer.indices)
+        if scores is None:
+            return replace(answer, plain_log_det=answer.log_det)
+        diversity = 0.5 if self.law["diversity"] is None else self.law["diversity"]
+        score = float(scores.sum())
+        return replace(answer, score=score, plain_log_det=answer.log_det - (1 - diversity) / diversity * score)
 
 
 Explained = tuple[float | None, dict[Label, float] | None]
@@ -111,15 +125,18 @@ def best(question: Question, solver: Solver | None, certify: bool, engine: Engin
 def _of_top_scores(question: Question, scores: Scores) -> Selection:
     """The set with the best scores."""
     law: Law = {**question.law, "scores": None, "diversity": None}
-    found = replace(question, law=law).model().top_scores(scores)
-    if question.similarity != "rbf":
-        return question.answered(found, question.explained(found.indices))
-    answer = question.answered(found, (None, None))
-    if not len(answer):
-        return answer
-    # The log det of the only set with these items.
-    only = KernelModel(question.features, k=len(answer), include=found.indices, bandwidth=question.bandwidth)
-    return replace(answer, log_det=only.solve("greedy").log_det)
+    unscored = replace(question, law=law)
+    found = unscored.model().top_scores(scores)
+    is_rbf = question.similarity == "rbf"
+    answer = unscored.answered(found, (None, None) if is_rbf else question.explained(found.indices))
+    if is_rbf and answer.gains is not None:
+        # Rows know nothing of this kernel.
+        log_det = float(answer.gains.sum())
+        answer = replace(answer, log_dets=np.array([log_det]), plain_log_det=log_det)
+    own = question.pairs().scores_of(found.indices)
+    assert own is not None
+    order = np.argsort(-own, kind="stable")
+    return replace(answer, ranking=found.indices[order], gains=own[order], score=float(own.sum()))
 
 
 def covering(question: Question, coverage: Literal["parts", "all"] | None) -> Selection:

@@ -12,7 +12,7 @@ from ._arguments import as_count, as_number, as_seed
 from ._progress import reporting
 from ._question import Law, Question, best, covering
 from ._selection import Selection
-from ._types import CountEntry, Engine, Items, Labels, Method, Progress, Rows, Scores, Solver
+from ._types import CountEntry, Engine, Items, Labels, Method, Progress, Rows, Scores, Similarity, Solver
 
 
 def select(
@@ -23,7 +23,7 @@ def select(
     quota: CountEntry | _native.Quota | None = None,
     scores: Scores | None = None,
     diversity: float | None = None,
-    similarity: Literal["cosine", "dot", "rbf"] = "cosine",
+    similarity: Similarity = "cosine",
     bandwidth: float | None = None,
     landmarks: int | None = None,
     ridge: float | Literal["auto"] | None = None,
@@ -67,7 +67,9 @@ def select(
         One number per item, and what diversity counts beside it, from 0 (scores only) to 1 (diversity only); 0.5 if
         there are scores. Sets of large ``(1 - diversity) * sum(scores) + diversity * log_det`` are likely.
     similarity
-        ``"cosine"``, ``"dot"``, or ``"rbf"``, the Gaussian kernel exp(-|x - y|² / (2 bandwidth²)).
+        ``"cosine"``, ``"dot"``, or ``"rbf"``, the Gaussian kernel exp(-|x - y|² / (2 bandwidth²)); or ``"precomputed"`` if
+        `embeddings` is the matrix of the similarities of all pairs of items, symmetric and positive semidefinite. This takes
+        time in proportion to the number of items cubed.
     bandwidth, landmarks
         For ``"rbf"``: the length scale, by default about the median distance of items, and a third of that with `represent`;
         and the number of items that all others are compared with, by default 512 at most. Sets have at most as many items.
@@ -137,8 +139,8 @@ def select(
     """
     if method not in ("sample", "estimated", "map"):
         raise ValueError(f'the method "{method}" is none of "sample", "estimated" and "map"')
-    if similarity not in ("cosine", "dot", "rbf"):
-        raise ValueError(f'the similarity "{similarity}" is none of "cosine", "dot" and "rbf"')
+    if similarity not in ("cosine", "dot", "rbf", "precomputed"):
+        raise ValueError(f'the similarity "{similarity}" is none of "cosine", "dot", "rbf" and "precomputed"')
     if quota is not None and labels is None:
         raise ValueError("a quota needs labels, the part of each item")
     if similarity != "rbf" and (bandwidth is not None or landmarks is not None):
@@ -184,7 +186,7 @@ def select(
         raise ValueError("a diversity of 0 asks for the top scores, which take no solver, certify, time_limit or ridge")
 
     with reporting(progress, n_samples) as report:
-        rows = _native.Features(embeddings)
+        rows = _native.Features.of_kernel(embeddings) if similarity == "precomputed" else _native.Features(embeddings)
         if similarity == "cosine":
             rows = rows.with_unit_rows()
         parts = None if labels is None else _native.Partition(labels)
@@ -213,13 +215,13 @@ def select(
             return best(question, solver, certify, engine)
         model = question.model()
         way: Method = "estimated" if method == "estimated" else "auto"
-        samples, off, exactness, used = model._draw(n_samples, number_of_seed, way, law_error, engine, report)
+        samples, log_dets, off, exactness, used = model._draw(n_samples, number_of_seed, way, law_error, engine, report)
     if exactness == "estimated":
         words = f"the samples come from a law that is off by an estimated {off:.1e} in total variation"
         warnings.warn(words, RuntimeWarning, stacklevel=2)
     first = samples[0]
     total, by_part = question.explained(first)
-    return Selection(
-        first, samples, model.log_det(first), question.parts(first), exactness=exactness, law_error=off,
+    return question.ranked(Selection(
+        first, samples, log_dets, question.parts(first), exactness=exactness, law_error=off,
         kernel_error=features.kernel_error, engine=used, seed=number_of_seed, explained=total, explained_by_part=by_part,
-    )
+    ))

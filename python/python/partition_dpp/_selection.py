@@ -22,8 +22,8 @@ class Selection:
     indices: NDArray[np.int64]
     #: All samples, in the order of their numbers; one for a best set.
     samples: list[NDArray[np.int64]]
-    #: ln det of the similarity of `indices`, with what scores add.
-    log_det: float
+    #: The ln det of each of `samples`, of their similarity with what scores add to it.
+    log_dets: NDArray[np.float64]
     #: The label of each of `indices`; None without labels.
     parts: list[Label] | None
     #: Of samples "exact" or "estimated" (the law is off by an estimated error); of a best set "optimal" (by these
@@ -32,12 +32,21 @@ class Selection:
     exactness: str
     #: How far the law that was drawn from is from the exact one, in total variation; None for a best set.
     law_error: float | None = None
+    #: The items of `indices`, the best first: each adds most to the `log_det` of those before it; with a diversity of 0, by
+    #: their scores. None of the solver "coverage".
+    ranking: NDArray[np.int64] | None = None
+    #: What each item of `ranking` adds: gains sum to `log_det`, or with a diversity of 0 to `score`.
+    gains: NDArray[np.float64] | None = None
+    #: The sum of the scores of `indices`; None without scores.
+    score: float | None = None
+    #: ln det of the similarity of `indices` alone: `log_det` without what scores add.
+    plain_log_det: float | None = None
     #: For a best set, a proven bound of every other set's `log_det`, if it was asked for.
     upper_bound: float | None = None
     #: For a best set, why the search ended.
     termination: str | None = None
-    #: The error of the features relative to the trace of the "rbf" kernel, with rounding; None without such features.
-    #: Above 1e-12 the kernel is approximate, and all else is about the approximate kernel.
+    #: The error of the features relative to the trace of the "rbf" or precomputed kernel, with rounding; None without
+    #: such features. Above 1e-12 the kernel is approximate, and all else is about the approximate kernel.
     kernel_error: float | None = None
     #: "cpu", or the adapter that computed.
     engine: str = "cpu"
@@ -52,6 +61,11 @@ class Selection:
     coverage: float | None = None
     #: Of the solver "coverage", the proven fraction of the most that any set reaches; None where scores are negative.
     guarantee: float | None = None
+
+    @property
+    def log_det(self) -> float:
+        """The ln det of `indices`, of their similarity with what scores add to it."""
+        return float(self.log_dets[0])
 
     @property
     def counts(self) -> dict[Label, int]:

@@ -33,4 +33,5 @@ CountEntry = Mapping[Any, Count] | Sequence[Count] | Literal["equal", "proportio
 Engine = Literal["auto", "cpu", "gpu"]
 Method = Literal["auto", "rejection", "interpolation", "per-candidate", "estimated"]
 Solver = Literal["local-search", "greedy", "exact", "symmetric-greedy", "softmax", "coverage"]
+Similarity = Literal["cosine", "dot", "rbf", "precomputed"]
 Progress = Callable[[str, int, float], object]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._select import select
 from ._selection import Selection
-from ._types import CountEntry, Engine, Items, Scores, Solver
+from ._types import CountEntry, Engine, Items, Scores, Similarity, Solver
 
 Table = TypeVar("Table", bound=ArrayLike)
 Target = TypeVar("Target", bound=ArrayLike | None)
@@ -63,7 +63,7 @@ class SubsetSelector(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]
         *,
         quota: CountEntry | None = None,
         diversity: float | None = None,
-        similarity: Literal["cosine", "dot", "rbf"] = "cosine",
+        similarity: Similarity = "cosine",
         bandwidth: float | None = None,
         landmarks: int | None = None,
         ridge: float | Literal["auto"] | None = None,
@@ -114,6 +114,12 @@ class SubsetSelector(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]
         self.indices_ = self.selection_.indices
         self._items = len(rows)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # X is the similarities of pairs: its columns are items, too.
+        tags.input_tags.pairwise = self.similarity == "precomputed"
+        return tags
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
         """Which rows are selected: a mask over the rows, or their numbers."""

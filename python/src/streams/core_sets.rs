@@ -4,8 +4,15 @@ use numpy::PyArray1;
 use partition_dpp::{Engine, map};
 use pyo3::{prelude::*, types::PyBytes};
 
-use super::{Batch, Pickled, pickled};
-use crate::{errors::OrRaise, features::Features, interruptible::interruptible, labels::Partition, numbers};
+use super::Batch;
+use crate::{
+    errors::OrRaise,
+    features::Features,
+    interruptible::interruptible,
+    labels::Partition,
+    numbers,
+    recipe::{self, Pickled},
+};
 
 /// A few rows of one batch.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -45,7 +52,7 @@ impl CoreSet {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
-        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
+        recipe::of_bytes(slf.get_type().getattr("from_bytes")?, slf.get().to_bytes(slf.py()))
     }
 }
 

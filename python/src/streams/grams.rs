@@ -6,8 +6,13 @@ use pyo3::{
     types::{PyBytes, PyDict},
 };
 
-use super::{Batch, Pickled, pickled, resolve};
-use crate::{errors::OrRaise, interruptible::interruptible, numbers};
+use super::{Batch, resolve};
+use crate::{
+    errors::OrRaise,
+    interruptible::interruptible,
+    numbers,
+    recipe::{self, Pickled},
+};
 
 /// Sums over the rows of every part.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -85,7 +90,7 @@ impl Grams {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
-        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
+        recipe::of_bytes(slf.get_type().getattr("from_bytes")?, slf.get().to_bytes(slf.py()))
     }
 }
 
@@ -105,6 +110,6 @@ impl Frame {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
-        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
+        recipe::of_bytes(slf.get_type().getattr("from_bytes")?, slf.get().to_bytes(slf.py()))
     }
 }

@@ -4,8 +4,13 @@ use numpy::PyArray1;
 use partition_dpp::{Engine, stream};
 use pyo3::{prelude::*, types::PyBytes};
 
-use super::{Batch, Grams, Makers, Pickled, made, pickled};
-use crate::{errors::OrRaise, interruptible::interruptible, numbers};
+use super::{Batch, Grams, Makers, made};
+use crate::{
+    errors::OrRaise,
+    interruptible::interruptible,
+    numbers,
+    recipe::{self, Pickled},
+};
 
 /// ln Z, and what inclusion probabilities are of rows.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -72,6 +77,6 @@ impl Marginals {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
-        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
+        recipe::of_bytes(slf.get_type().getattr("from_bytes")?, slf.get().to_bytes(slf.py()))
     }
 }

@@ -19,10 +19,7 @@ pub(crate) use sampler::StreamSampler;
 pub(crate) use trials::Trials;
 
 use partition_dpp::{CountRange, Engine, Quota, stream};
-use pyo3::{
-    prelude::*,
-    types::{PyBytes, PyType},
-};
+use pyo3::prelude::*;
 
 use crate::{
     errors::{OrRaise, exception, refused},
@@ -30,13 +27,6 @@ use crate::{
     labels,
     quota::{count_range, named},
 };
-
-/// How an object is unpickled.
-type Pickled<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
-
-fn pickled<'py>(class: &Bound<'py, PyType>, bytes: Bound<'py, PyBytes>) -> PyResult<Pickled<'py>> {
-    Ok((class.getattr("from_bytes")?, (bytes,)))
-}
 
 /// The quota of parts that the batches have: a dictionary by label, `"equal"` or `"proportional"`.
 fn resolve(grams: &stream::Grams, quota: &Bound<'_, PyAny>, total: Option<usize>) -> PyResult<Quota> {

@@ -3,8 +3,14 @@
 use partition_dpp::{Engine, stream};
 use pyo3::{prelude::*, types::PyBytes};
 
-use super::{Batch, Grams, Makers, Pickled, Trials, made, pickled};
-use crate::{errors::OrRaise, interruptible::interruptible, numbers, rows};
+use super::{Batch, Grams, Makers, Trials, made};
+use crate::{
+    errors::OrRaise,
+    interruptible::interruptible,
+    numbers,
+    recipe::{self, Pickled},
+    rows,
+};
 
 /// The message of the driver to the batches of a law.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -115,6 +121,6 @@ impl Plan {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
-        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
+        recipe::of_bytes(slf.get_type().getattr("from_bytes")?, slf.get().to_bytes(slf.py()))
     }
 }

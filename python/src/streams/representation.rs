@@ -3,8 +3,13 @@
 use partition_dpp::{Engine, stream};
 use pyo3::{prelude::*, types::PyBytes};
 
-use super::{Batch, Grams, Pickled, pickled};
-use crate::{errors::OrRaise, interruptible::interruptible, numbers};
+use super::{Batch, Grams};
+use crate::{
+    errors::OrRaise,
+    interruptible::interruptible,
+    numbers,
+    recipe::{self, Pickled, Recipe},
+};
 
 /// Maps of rows, so that sets stand for the rest.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -33,9 +38,11 @@ impl Representation {
     }
 
     /// The batch with its rows mapped.
-    fn batch(&self, py: Python<'_>, batch: &Batch) -> PyResult<Batch> {
-        let mapped = interruptible(py, None, |watch| self.0.batch(&batch.0, &Engine::cpu().watched(&watch)))?;
-        mapped.or_raise().map(Batch)
+    fn batch(slf: &Bound<'_, Self>, batch: &Bound<'_, Batch>) -> PyResult<Batch> {
+        let (own, rows, py) = (slf.get(), &batch.get().0, slf.py());
+        let mapped = interruptible(py, None, |watch| own.0.batch(rows, &Engine::cpu().watched(&watch)))?;
+        let recipe = Recipe::plain(&slf.getattr("batch")?, (batch,).into_pyobject(py)?);
+        Ok(Batch(mapped.or_raise()?, recipe))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -48,6 +55,6 @@ impl Representation {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
-        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
+        recipe::of_bytes(slf.get_type().getattr("from_bytes")?, slf.get().to_bytes(slf.py()))
     }
 }

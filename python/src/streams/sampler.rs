@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use numpy::PyArray1;
 use partition_dpp::{Error, Watch, stream};
-use pyo3::prelude::*;
+use pyo3::{exceptions::PyTypeError, prelude::*};
 
 use super::{Plan, Trials};
-use crate::{errors::OrRaise, interruptible::INTERVAL, numbers};
+use crate::{errors::OrRaise, interruptible::INTERVAL, numbers, recipe::Pickled};
 
 /// Draws exact samples from a stream of trials.
 #[pyclass(module = "partition_dpp.streams")]
@@ -55,6 +55,12 @@ impl StreamSampler {
     /// Takes the trials that were asked for.
     fn feed(&mut self, trials: &Trials) -> PyResult<()> {
         self.0.feed(trials.0.clone()).or_raise()
+    }
+
+    fn __reduce__(&self) -> PyResult<Pickled<'_>> {
+        Err(PyTypeError::new_err(
+            "a StreamSampler is in the midst of its draws and cannot be pickled: pickle the plan, and make another from it",
+        ))
     }
 
     /// Proposals so far.

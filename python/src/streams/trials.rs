@@ -3,8 +3,10 @@
 use partition_dpp::stream;
 use pyo3::{prelude::*, types::PyBytes};
 
-use super::{Pickled, pickled};
-use crate::errors::OrRaise;
+use crate::{
+    errors::OrRaise,
+    recipe::{self, Pickled},
+};
 
 /// Draws of rows.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -32,6 +34,6 @@ impl Trials {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
-        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
+        recipe::of_bytes(slf.get_type().getattr("from_bytes")?, slf.get().to_bytes(slf.py()))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use partition_dpp::{
     Engine, Features, KDpp, Method, Projection, SamplerOptions, Subset,
-    map::{BranchAndBound, Certificate, LocalSearch, Restarts, Solution, Solver, UpperBound},
+    map::{BranchAndBound, Certificate, Coverage, LocalSearch, Restarts, Solution, Solver, UpperBound},
     mcmc::{McmcOptions, OtherSetMoves, Thinning},
     sample::{Bound, EstimateOptions, Samples},
     similarity::{Bandwidth, Rbf},
@@ -52,6 +52,8 @@ fn options_of_a_file_may_name_some_fields() {
     let options: SamplerOptions = from_value(json!({"method": "interpolation"})).unwrap();
     assert_eq!(options, Method::Interpolation.into());
     assert_eq!(from_value::<LocalSearch>(json!({})).unwrap(), LocalSearch::default());
+    let coverage: Coverage = from_value(json!({"swaps": true})).unwrap();
+    assert_eq!(format!("{coverage:?}"), format!("{:?}", Coverage::of_all().with_swaps()));
     let refused = |error: serde_json::Error| error.to_string();
     let error = refused(from_value::<SamplerOptions>(json!({"methd": "auto"})).unwrap_err());
     assert!(error.contains("methd") && error.contains("proposal_budget"), "{error}");

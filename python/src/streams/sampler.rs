@@ -57,6 +57,7 @@ impl StreamSampler {
         self.0.feed(trials.0.clone()).or_raise()
     }
 
+    #[expect(clippy::unused_self, reason = "Python calls it as a method")]
     fn __reduce__(&self) -> PyResult<Pickled<'_>> {
         Err(PyTypeError::new_err(
             "a StreamSampler is in the midst of its draws and cannot be pickled: pickle the plan, and make another from it",

@@ -66,7 +66,9 @@ const MOST_IN_DET: usize = 4096;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Coverage {
     /// Items cover the items of the same part; without a partition, all items.
+    #[cfg_attr(feature = "serde", serde(default))]
     partition: Option<Partition>,
+    #[cfg_attr(feature = "serde", serde(default))]
     swaps: bool,
 }
 

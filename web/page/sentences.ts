@@ -1,0 +1,25 @@
+/** What the page says of an answer. */
+
+import type { Answer, Question } from "partition-dpp";
+import { fixed, percent, seconds } from "./dom";
+import { thousands } from "./table";
+
+const items = (count: number) => `${thousands(count)} ${count === 1 ? "item" : "items"}`;
+
+/** The number of items, the time and the share. */
+export function summary(answer: Answer, all: number, { method, seed }: Question): string {
+  const done = method === "best" ? "Found" : "Drew";
+  const how = method === "best" ? answer.termination ?? "" : `seed ${seed}`;
+  const chosen = `${done} ${items(answer.items.length)} of ${thousands(all)} in ${seconds(answer.seconds)} (${how}).`;
+  return `${chosen} They explain ${percent(answer.explained)} of the squared length of all rows.`;
+}
+
+/** The bound of a best set. */
+export function bound({ logDet, upperBound, exactness }: Answer): string {
+  if (exactness === "optimal") return `log det ${fixed(logDet, 6)}: proven optimal.`;
+  if (upperBound === undefined) return `log det ${fixed(logDet, 6)}. No bound was computed.`;
+  const gap = Math.max(upperBound - logDet, 0);
+  const times = Math.exp(gap) < 1e4 ? Math.exp(gap).toFixed(2) : Math.exp(gap).toExponential(1);
+  return `log det ${fixed(logDet, 6)}, at most ${fixed(upperBound, 6)}; gap ${fixed(gap, 6)}: ` +
+    `no set has a determinant more than ${times} times as large.`;
+}

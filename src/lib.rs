@@ -76,6 +76,8 @@
 //! | `serde` | options, results and certificates as serde sees them | 66 |
 //! | `nalgebra`, `ndarray` | rows and kernels from their matrices | 75, 69 |
 //!
+//! A release build from nothing takes 160 s without features and 190 s by default, on two cores of a cloud machine.
+//!
 //! JSON has no infinities: numbers that are not finite are null there, and are read as NaN. An [`Estimate`] of such a
 //! number is not read.
 //!

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypedDict
 
 import numpy as np
@@ -50,6 +51,7 @@ class Question:
             return KDpp(self.features, self.k, ridge=self.ridge, **self.law)
         return Dpp(self.features, ridge=self.ridge, **self.law)
 
+    @cached_property
     def pairs(self) -> KernelModel:
         """The kernel of pairs of items."""
         return KernelModel(self.features, self.labels, self.quota, self.k, similarity=self.similarity,
@@ -79,12 +81,11 @@ class Question:
         return self.ranked(answer)
 
     def ranked(self, answer: Selection) -> Selection:
-        """With the items in order, and with what scores and similarity are worth, each by itself."""
-        pairs = self.pairs()
+        """With the items ranked, and the scores and the ln det of the similarity apart."""
         if answer.coverage is None:
-            ranking, gains = pairs.ranking(answer.indices)
+            ranking, gains = self.pairs.ranking(answer.indices)
             answer = replace(answer, ranking=ranking, gains=gains)
-        scores = pairs.scores_of(answer.indices)
+        scores = self.pairs.scores_of(answer.indices)
         if scores is None:
             return replace(answer, plain_log_det=answer.log_det)
         diversity = 0.5 if self.law["diversity"] is None else self.law["diversity"]
@@ -107,7 +108,7 @@ def best(question: Question, solver: Solver | None, certify: bool, engine: Engin
             raise ValueError('a ridge takes the solvers "local-search" and "greedy", without certify or landmarks')
         if engine == "gpu":
             raise ValueError("a kernel of pairs of items is computed on the CPU: leave out the engine")
-        pairs = question.pairs()
+        pairs = question.pairs
         found = pairs.solve(solver or "local-search", time_limit=question.time_limit, progress=question.report)
     else:
         if is_rbf:
@@ -133,7 +134,7 @@ def _of_top_scores(question: Question, scores: Scores) -> Selection:
         # Rows know nothing of this kernel.
         log_det = float(answer.gains.sum())
         answer = replace(answer, log_dets=np.array([log_det]), plain_log_det=log_det)
-    own = question.pairs().scores_of(found.indices)
+    own = question.pairs.scores_of(found.indices)
     assert own is not None
     order = np.argsort(-own, kind="stable")
     return replace(answer, ranking=found.indices[order], gains=own[order], score=float(own.sum()))
@@ -148,6 +149,5 @@ def covering(question: Question, coverage: Literal["parts", "all"] | None) -> Se
         if question.landmarks is not None:
             rows = rows.rbf(bandwidth, question.landmarks, progress=question.report)
             question = replace(question, features=rows, similarity="dot", bandwidth=None)
-    pairs = question.pairs()
-    found = pairs.solve("coverage", coverage=coverage, time_limit=question.time_limit, progress=question.report)
-    return question.answered(found, question.explained(found.indices, pairs))
+    found = question.pairs.solve("coverage", coverage=coverage, time_limit=question.time_limit, progress=question.report)
+    return question.answered(found, question.explained(found.indices, question.pairs))

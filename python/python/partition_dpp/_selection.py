@@ -22,7 +22,7 @@ class Selection:
     indices: NDArray[np.int64]
     #: All samples, in the order of their numbers; one for a best set.
     samples: list[NDArray[np.int64]]
-    #: The ln det of each of `samples`, of their similarity with what scores add to it.
+    #: For each of `samples`, ln det of its similarity plus what the scores add.
     log_dets: NDArray[np.float64]
     #: The label of each of `indices`; None without labels.
     parts: list[Label] | None
@@ -32,14 +32,14 @@ class Selection:
     exactness: str
     #: How far the law that was drawn from is from the exact one, in total variation; None for a best set.
     law_error: float | None = None
-    #: The items of `indices`, the best first: each adds most to the `log_det` of those before it; with a diversity of 0, by
-    #: their scores. None of the solver "coverage".
+    #: The items of `indices`, best first: each adds the most to the `log_det` of those before it. With a diversity of 0,
+    #: they are sorted by score. None for the solver "coverage".
     ranking: NDArray[np.int64] | None = None
-    #: What each item of `ranking` adds: gains sum to `log_det`, or with a diversity of 0 to `score`.
+    #: How much each item of `ranking` adds. The sum is `log_det`, or `score` with a diversity of 0.
     gains: NDArray[np.float64] | None = None
     #: The sum of the scores of `indices`; None without scores.
     score: float | None = None
-    #: ln det of the similarity of `indices` alone: `log_det` without what scores add.
+    #: ln det of the similarity of `indices` alone: `log_det` without the scores.
     plain_log_det: float | None = None
     #: For a best set, a proven bound of every other set's `log_det`, if it was asked for.
     upper_bound: float | None = None
@@ -64,7 +64,7 @@ class Selection:
 
     @property
     def log_det(self) -> float:
-        """The ln det of `indices`, of their similarity with what scores add to it."""
+        """ln det of the similarity of `indices` plus what the scores add."""
         return float(self.log_dets[0])
 
     @property

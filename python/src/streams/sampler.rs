@@ -60,7 +60,7 @@ impl StreamSampler {
     #[expect(clippy::unused_self, reason = "Python calls it as a method")]
     fn __reduce__(&self) -> PyResult<Pickled<'_>> {
         Err(PyTypeError::new_err(
-            "a StreamSampler is in the midst of its draws and cannot be pickled: pickle the plan, and make another from it",
+            "a StreamSampler cannot be pickled between draws: pickle the plan and create a new sampler from it",
         ))
     }
 

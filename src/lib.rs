@@ -75,6 +75,7 @@
 //! | `arrow` | rows and labels from Arrow arrays, without a copy where possible | 79 |
 //! | `serde` | options, results and certificates as serde sees them | 66 |
 //! | `nalgebra`, `ndarray` | rows and kernels from their matrices | 75, 69 |
+//! | `web` | deadlines on wasm32-unknown-unknown, by JavaScript's clock | 65 |
 //!
 //! A release build from nothing takes 160 s without features and 190 s by default, on two cores of a cloud machine.
 //!
@@ -87,6 +88,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod bytes;
+mod clock;
 pub mod data;
 pub mod engine;
 pub mod error;

@@ -6,10 +6,10 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use crate::Result;
+use crate::{Result, clock::Instant};
 
 /// The progress of long work.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,8 +85,8 @@ pub enum Ended {
 /// far. Set-up and inference return [`Error::Ended`](crate::Error::Ended) if their engine is under a watch
 /// ([`Engine::watched`](crate::Engine::watched)).
 ///
-/// Only deadlines and reports read a clock. wasm32-unknown-unknown has no clock, and [`Instant::now`] panics there:
-/// use a flag instead of a deadline.
+/// Only deadlines and reports read a clock. On wasm32-unknown-unknown they need the feature `web`, with which the clock is
+/// JavaScript's, and its moments are those of the crate `web-time`. Without the feature, reading the clock panics there.
 ///
 /// # Examples
 /// ```

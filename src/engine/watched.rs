@@ -1,11 +1,8 @@
 //! An engine that ends its work when a watch says so.
 
-use std::{
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Instant,
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicU64, Ordering},
 };
 
 use faer::{Mat, MatRef, c64};
@@ -18,6 +15,7 @@ use super::{
 };
 use crate::{
     Result,
+    clock::Instant,
     parallel::threads,
     watch::{Ended, Step, Watch},
 };

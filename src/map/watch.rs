@@ -1,9 +1,8 @@
 //! The clock of a solver's run.
 
-use std::time::Instant;
-
 use super::Termination;
 use crate::{
+    clock::Instant,
     engine::Engine,
     watch::{Ended, Tree, Watch},
 };

@@ -11,10 +11,7 @@ mod sample;
 mod whole;
 mod workspace;
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering},
-    time::Instant,
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand::Rng;
 
@@ -31,6 +28,7 @@ pub use self::{
 };
 use crate::{
     Error, Features, Partition, Quota, Result, Subset, Watch,
+    clock::Instant,
     data::{check_labels, log_quality_of_scores},
     engine::Engine,
     linalg::power_of_two_near,

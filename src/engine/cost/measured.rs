@@ -3,7 +3,6 @@
 use std::{
     hint::black_box,
     sync::{Mutex, PoisonError},
-    time::Instant,
 };
 
 use faer::{Mat, c64};
@@ -11,6 +10,7 @@ use faer::{Mat, c64};
 use super::{Rates, rates::ORDERS};
 use crate::{
     Features, Result,
+    clock::Instant,
     engine::{Engine, GridRequest, Items, PhaseGrid, Rows},
     parallel::{map_ordered, threads},
 };

@@ -5,13 +5,12 @@ use std::{
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
-        mpsc::RecvTimeoutError,
     },
 };
 
 use wgpu::BufferUsages;
 
-use super::{context::Context, recording::Work};
+use super::{context::Context, recording::Work, waiting};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 /// The most bytes of buffers kept for reuse.
@@ -35,6 +34,11 @@ fn highest(precision: Precision) -> f64 {
         Precision::F32 => 3.0e38_f32.into(),
         Precision::F64 => 1.0e308,
     }
+}
+
+/// The error of a request that the device dropped.
+pub(super) fn unanswered(what: &'static str) -> Error {
+    Error::Device(DeviceProblem::Refused { what, message: "the device did not answer".to_owned() })
 }
 
 /// Bytes per value.
@@ -244,19 +248,11 @@ impl Context {
         read: impl FnOnce(&[u8]) -> T,
     ) -> Result<T> {
         let failed = |message: String| Error::Device(DeviceProblem::Refused { what, message });
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, told) = waiting::channel();
         // The receiver is gone if the wait below failed.
         staging.map_async(wgpu::MapMode::Read, ..total, move |outcome| drop(tell.send(outcome)));
-        self.wait(what, submission)?;
-        // If another thread saw the submission end before the mapping was requested, only a poll answers the request.
-        self.answer();
-        match told.recv_timeout(self.submissions.limit()) {
-            Ok(outcome) => outcome.map_err(|error| failed(error.to_string()))?,
-            Err(RecvTimeoutError::Timeout) => return Err(self.timed_out(what)),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(failed("the device did not answer".to_owned()));
-            }
-        }
+        let outcome = waiting::answer(self, what, submission, told)?;
+        outcome.map_err(|error| failed(error.to_string()))?;
         let view = staging.get_mapped_range(..total).map_err(|error| failed(error.to_string()))?;
         let found = read(&view);
         self.counters.downloaded.fetch_add(total, Ordering::Relaxed);

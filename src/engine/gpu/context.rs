@@ -15,6 +15,7 @@ use super::{
     submissions::{Submissions, one_line},
     traffic::Counters,
     trusted::Checks,
+    waiting::block_on,
     witness::Witness,
 };
 use crate::{
@@ -70,7 +71,7 @@ impl Context {
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         };
-        let (device, queue) = pollster::block_on(adapter.request_device(&request)).map_err(|error| {
+        let (device, queue) = block_on(adapter.request_device(&request)).map_err(|error| {
             Error::Device(DeviceProblem::NoAdapter { reason: format!("{}: {error}", info.name) })
         })?;
         let opened = Self::with(device, queue, &info, precision, options).tried(&info, options)?;
@@ -126,7 +127,8 @@ impl Context {
             alignment: limits.min_uniform_buffer_offset_alignment as usize,
             info: EngineInfo {
                 name: interface(info.backend).into(),
-                adapter: Some(info.name.clone()),
+                // Browsers may keep the name to themselves.
+                adapter: Some(info.name.clone()).filter(|name| !name.is_empty()),
                 precision,
             },
             pipelines: Pipelines::default(),
@@ -168,9 +170,9 @@ impl Context {
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let outcome = work();
-        let validation = pollster::block_on(validation.pop());
-        let internal = pollster::block_on(internal.pop());
-        let memory = pollster::block_on(memory.pop());
+        let popped = (validation.pop(), internal.pop(), memory.pop());
+        let (validation, internal, memory) =
+            block_on(async { (popped.0.await, popped.1.await, popped.2.await) });
         if let Err(Error::Device(DeviceProblem::TimedOut { .. })) = outcome {
             return outcome;
         }

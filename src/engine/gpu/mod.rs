@@ -44,6 +44,11 @@ mod swap_gains;
 mod swap_table;
 mod traffic;
 mod trusted;
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+mod waiting;
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+#[path = "waiting_in_browsers.rs"]
+mod waiting;
 mod whiten_rows;
 mod witness;
 
@@ -87,6 +92,11 @@ use crate::{Error, Result, error::DeviceProblem};
 /// its sums. Gram matrices are summed over runs of rows, together with their rounding errors. Single precision
 /// changes the law of samplers, which state the error. Greedy and local search decide in f64 between items that
 /// single precision cannot distinguish, and they compute determinants from the data in f64.
+///
+/// # Browsers
+/// On wasm32-unknown-unknown the device is the browser's, through WebGPU. A browser may not be blocked, so whatever uses
+/// the device must be called through an export marked `#[wasm_bindgen(jspi)]`: the browser suspends it during waits
+/// (JavaScript Promise Integration). Submissions have no time limit there.
 ///
 /// # Errors
 /// A lost device, a time limit, lack of memory, an exceeded limit, a refused command, results that are not finite,

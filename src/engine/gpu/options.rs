@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{trusted::Checks, witness::Rewrite};
+use super::{trusted::Checks, waiting::block_on, witness::Rewrite};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 /// Options for opening a GPU.
@@ -285,12 +285,12 @@ pub(super) fn interface(backend: wgpu::Backend) -> &'static str {
 
 fn adapters() -> Vec<wgpu::Adapter> {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    descriptor.backends = wgpu::Backends::PRIMARY;
     // The older compiler, which needs no library, rejects some of the shaders.
     descriptor.backend_options.dx12.shader_compiler = wgpu::Dx12Compiler::default_dynamic_dxc();
     let mut descriptor = descriptor.with_env();
     // Beyond its own memory, a driver may silently use the host's memory. Rows are streamed before that happens.
     descriptor.memory_budget_thresholds.for_resource_creation = Some(MEMORY_SHARE);
     let instance = wgpu::Instance::new(descriptor);
-    pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()))
+    block_on(instance.enumerate_adapters(wgpu::Backends::all()))
 }

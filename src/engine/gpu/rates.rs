@@ -1,15 +1,13 @@
 //! Rates of a device in f64, measured once per process and adapter.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Instant,
-};
+use std::sync::{Mutex, PoisonError};
 
 use faer::Mat;
 
 use super::{AdapterSummary, Gpu, read_rate};
 use crate::{
     Result,
+    clock::Instant,
     engine::{
         Items, Rows, Verbs,
         cost::{DIMS, GpuRates, OPENING, ORDERS, Rates, determinants, features, operations},

@@ -1,7 +1,5 @@
 //! The rate at which the device reads rows.
 
-use std::time::Instant;
-
 use super::{
     buffers::Lease,
     context::Context,
@@ -12,7 +10,7 @@ use super::{
     stored::rows_per_binding,
     words,
 };
-use crate::Result;
+use crate::{Result, clock::Instant};
 
 /// Values per row in groups of four, and bytes per row.
 const QUADS: usize = 16;

@@ -3,7 +3,6 @@
 use std::{
     collections::VecDeque,
     sync::{PoisonError, RwLock},
-    time::Instant,
 };
 
 use super::{
@@ -16,7 +15,7 @@ use super::{
     resident::{Selection, TILE},
     shaders::RowType,
 };
-use crate::{Features, Result, engine::Precision, parallel::map_ordered_mut};
+use crate::{Features, Result, clock::Instant, engine::Precision, parallel::map_ordered_mut};
 
 /// The most bytes of rows in a chunk. The device works on one chunk while the next is uploaded.
 const CHUNK: usize = 1 << 28;

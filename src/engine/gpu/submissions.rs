@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use super::context::Context;
+use super::{context::Context, waiting};
 use crate::{Error, Result, error::DeviceProblem};
 
 /// The most submissions in flight; the next one waits for the oldest.
@@ -33,7 +33,7 @@ pub enum Fault {
 #[derive(Debug)]
 pub(super) struct Submissions {
     /// The time limit of one submission.
-    limit: Duration,
+    pub(super) limit: Duration,
     pending: Mutex<Pending>,
     receipts: AtomicU32,
     pub(super) fault: Mutex<Option<Fault>>,
@@ -57,10 +57,6 @@ impl Submissions {
         self.receipts.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
     }
 
-    pub(super) fn limit(&self) -> Duration {
-        self.limit
-    }
-
     fn fault(&self) -> Option<Fault> {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,7 +66,7 @@ impl Submissions {
     }
 
     /// Marks a submission and all earlier ones as finished.
-    fn settle(&self, number: u64) {
+    pub(super) fn settle(&self, number: u64) {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.indices.retain(|(other, _)| *other > number);
     }
@@ -154,22 +150,16 @@ impl Context {
         }
     }
 
-    /// Lets the device deliver what is ready, without waiting.
-    pub(super) fn answer(&self) {
-        // If the device is lost, the data that is read shows it.
-        let _ = self.poll(wgpu::PollType::Poll);
-    }
-
     /// Polls the device. All polls go through this.
     ///
     /// wgpu 30 cannot return an error if a driver reports a reset or runs out of memory during a poll; it panics
     /// ("Error in Device::poll"). The panic is caught here. By then wgpu has marked the device as lost and holds no
     /// lock, so later commands are refused. (An application built with `panic = "abort"` still ends.)
-    fn poll(&self, kind: wgpu::PollType) -> std::result::Result<(), wgpu::PollError> {
+    pub(super) fn poll(&self, kind: wgpu::PollType) -> std::result::Result<(), wgpu::PollError> {
         let poll = || match self.submissions.fault() {
             Some(Fault::Reset) => panic!("Error in Device::poll: Parent device is lost"),
             Some(Fault::Hang) => Err(wgpu::PollError::Timeout),
-            _ => self.device.poll(kind).map(drop),
+            _ => waiting::poll(self, kind),
         };
         catch_unwind(AssertUnwindSafe(poll)).unwrap_or_else(|panic| {
             self.give_up(&words(&*panic));

@@ -17,7 +17,7 @@ use crate::{
     numbers,
     ordered::order,
     recipe::{self, Pickled, Recipe},
-    rows::{as_array, column, column_of_pandas},
+    rows::{as_array, column, column_of_pandas, contiguous},
 };
 
 /// The parts of the items, one label per item.
@@ -147,7 +147,7 @@ pub(crate) fn with_kinds(labels: &Bound<'_, PyAny>) -> PyResult<Kinds> {
     let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
     let made = match kind {
         'b' => {
-            let values = array.cast::<PyArray1<bool>>()?.to_vec()?;
+            let values = contiguous::<bool>(&array, "bool")?.to_vec()?;
             parts(py, values.iter())?
         }
         'i' => {

@@ -7,6 +7,7 @@ use crate::{
     errors::refused,
     labels::{self, Partition, name_of},
     quota::{self, Quota},
+    rows::column_of_pandas,
 };
 
 /// The quota of labels. A list goes by the order of labels, so it is refused for those that are in another.
@@ -60,6 +61,9 @@ pub(crate) fn order(labels: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> 
     if let Ok(known) = labels.cast::<Partition>() {
         return Ok(known.get().order.clone());
     }
+    if let Some(column) = only_column(labels)? {
+        return order(&column);
+    }
     let is_ordered = |kind: &Bound<'_, PyAny>| {
         kind.getattr("ordered").is_ok_and(|ordered| ordered.is_truthy().unwrap_or(false))
     };
@@ -83,4 +87,17 @@ pub(crate) fn order(labels: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> 
         }
         _ => Ok(None),
     }
+}
+
+/// The only column of a table of pandas, polars or Arrow.
+fn only_column<'py>(labels: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Some(column) = column_of_pandas(labels)? {
+        return Ok(Some(column));
+    }
+    let columns = match (labels.hasattr("get_columns")?, labels.hasattr("itercolumns")?) {
+        (true, _) => labels.call_method0("get_columns")?,
+        (_, true) => labels.getattr("columns")?,
+        _ => return Ok(None),
+    };
+    if columns.len()? == 1 { columns.get_item(0).map(Some) } else { Ok(None) }
 }

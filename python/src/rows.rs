@@ -161,7 +161,10 @@ fn of_pairs<T: Element + Scalar>(array: &Bound<'_, PyAny>, name: &str, items: us
 }
 
 /// The array in C order, of the machine's own numbers: itself, unless that takes a copy.
-fn contiguous<'py, T: Element>(array: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+pub(crate) fn contiguous<'py, T: Element>(
+    array: &Bound<'py, PyAny>,
+    name: &str,
+) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
     let numpy = array.py().import("numpy")?;
     let array = numpy.call_method1("require", (array, name, ("C", "A")))?;
     Ok(array.cast_into()?)
@@ -272,8 +275,7 @@ pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str, count: usize) -> PyRe
         return Ok(Vec::new());
     }
     if kind == 'b' {
-        let array: Bound<'_, PyArray1<bool>> = array.call_method1("reshape", (-1,))?.cast_into()?;
-        let mask = array.to_vec()?;
+        let mask = contiguous::<bool>(&array, "bool")?.to_vec()?;
         if mask.len() != count {
             let values = mask.len();
             return Err(refused(format!(

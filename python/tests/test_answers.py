@@ -78,6 +78,10 @@ def test_precomputed_similarities_select_as_rows_do(rows, labels):
         assert by_pairs.tolist() == by_rows.tolist() and np.isclose(by_pairs.log_det, by_rows.log_det)
         assert np.isclose(by_pairs.explained, by_rows.explained) and by_pairs.kernel_error < 1e-12
         assert by_pairs.ranking.tolist() == by_rows.ranking.tolist()
+    for more in ({"represent": "parts"}, {"represent": "all"}, {"method": "map", "solver": "coverage"}):
+        by_rows = pdpp.select(rows, similarity="dot", **options, **more)
+        by_pairs = pdpp.select(gram, similarity="precomputed", **options, **more)
+        assert by_pairs.tolist() == by_rows.tolist() and np.isclose(by_pairs.log_det, by_rows.log_det), more
     assert pdpp.select(gram, similarity="precomputed", k=20, ridge="auto").exactness == "exact"
     single = pdpp.select(gram.astype(np.float32), similarity="precomputed", k=4)
     assert 1e-12 < single.kernel_error < 1e-5 and "approximate" in repr(single)

@@ -133,6 +133,9 @@ def test_laws_without_labels():
     unlabelled = Distributed(in_process(shards(5)), Columns("embedding", keep=("item",)))
     assert [len(own) for own in items(unlabelled.sample(k=3, n_samples=4))] == [3] * 4
     assert len(items(unlabelled.sample(n_samples=50))) == 50
+    found = np.concatenate([own for _, own in unlabelled.marginals(k=3)])
+    expected, _ = pdpp.KDpp(pdpp.Features(ROWS).with_unit_rows(), 3).inference(engine="cpu").inclusion_probabilities()
+    assert np.allclose(found, expected, atol=1e-10)
 
 
 def test_what_is_wrong_is_said():
@@ -143,6 +146,8 @@ def test_what_is_wrong_is_said():
         Distributed(in_process(shards(5)), Columns("label")).sample(k=1)
     with pytest.raises(ValueError, match="no column vector, or several; there are item, embedding"):
         Columns("vector").batch(table(0, 3))
+    with pytest.raises(ValueError, match="no column item, or several"):
+        COLUMNS.number(table(0, 3).append_column("item", pa.array(range(3))))
     with pytest.raises(ValueError, match="manhattan"):
         Columns("embedding", similarity="manhattan")
     with pytest.raises(ValueError, match="same rows"):

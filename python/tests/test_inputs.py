@@ -125,6 +125,7 @@ def test_lists_of_quotas_are_refused_for_labels_in_an_order_of_their_own(rows):
     ordered = [pd.Categorical(names, dtype=sizes), pd.Series(names, dtype=sizes), arrow, pa.chunked_array([arrow]),
                pl.Series(names, dtype=pl.Enum(list(sizes.categories))),
                pd.Series(pd.arrays.ArrowExtensionArray(arrow))]
+    ordered += [pd.DataFrame({"size": ordered[1]}), pa.table({"size": arrow}), pl.DataFrame({"size": ordered[4]})]
     named = {"small": 1, "medium": 2, "large": 3}
     expected = pdpp.select(rows, labels=names, quota=named).indices.tolist()
     for labels in ordered:

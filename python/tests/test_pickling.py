@@ -5,6 +5,7 @@ import multiprocessing
 import pickle
 
 import numpy as np
+import pandas as pd
 import partition_dpp as pdpp
 import pytest
 from partition_dpp import streams
@@ -70,10 +71,20 @@ def test_problems_and_solutions_come_back(rows, labels):
         solution = problem.solve("local-search")
         for found in (again(solution), copy.deepcopy(solution), again(problem).solve("local-search")):
             assert repr(found) == repr(solution) and found.termination == solution.termination
+    best = pdpp.KernelModel(rows, k=3).solve().indices
+    assert not set(again(pdpp.KernelModel(rows, k=3, exclude=best[:1])).solve().indices) & set(best[:1])
     certified = pdpp.KDpp(rows, 3).solve(certify=True)
     assert (again(certified).gap, again(certified).engine) == (certified.gap, certified.engine)
     quota = pdpp.Quota(pdpp.Partition(labels), {"cat": 1, "owl": (0, 2)}, 2)
     assert repr(again(quota)) == repr(quota) and again(pdpp.Partition([3, 1])).labels == [1, 3]
+
+
+def test_labels_come_back_in_their_order():
+    sizes = pd.Categorical(["small", "large"] * 30, ["small", "large"], ordered=True)
+    for partition in (pdpp.Partition(sizes), again(pdpp.Partition(sizes))):
+        assert partition.labels == ["large", "small"]
+        with pytest.raises(ValueError, match="dictionary by label"):
+            pdpp.Quota(partition, [1, 2])
 
 
 def draw(sampler):
@@ -97,6 +108,12 @@ def test_batches_come_back(rows, labels):
         assert (found.number, len(found)) == (known.number, len(known))
         assert streams.Grams.of_batch(found).to_bytes() == streams.Grams.of_batch(known).to_bytes()
     plan = streams.Plan(grams, {"cat": 1, "dog": 1})
+    found = streams.Marginals(grams, {"cat": 1, "dog": 1})
+    assert again(found).of_batch(batch).tolist() == found.of_batch(batch).tolist()
+    core_set = streams.CoreSet.of_batch(batch, 3)
+    assert again(core_set).to_bytes() == core_set.to_bytes()
+    image = streams.Grams.of_batch(maps.batch(batch))
+    assert streams.Grams.of_batch(again(maps).batch(batch)).to_bytes() == image.to_bytes()
     with pytest.raises(TypeError, match="pickle the plan"):
         pickle.dumps(streams.StreamSampler(plan, 1))
 

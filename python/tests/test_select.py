@@ -149,10 +149,24 @@ def test_a_selection_is_an_array(rows):
     assert chosen.parts is None and chosen.counts == {} and chosen.indices.dtype == np.int64
 
 
+def test_parts_are_those_of_the_first_sample(rows, labels):
+    chosen = pdpp.select(rows, k=4, labels=labels, similarity="dot", n_samples=9, seed=2)
+    assert chosen.indices.tolist() == chosen.samples[0].tolist() != chosen.samples[-1].tolist()
+    assert chosen.parts == labels[chosen.indices].tolist() != chosen.parts[::-1]
+    assert chosen.explained == pytest.approx(pdpp.Features(rows).explained(chosen.indices)[0])
+
+
+def test_counts_are_in_the_order_of_the_labels(rows):
+    for kinds, expected in [(["b", "a", 10, 9], [9, 10, "a", "b"]), ([10, 9, 2, 1], [1, 2, 9, 10])]:
+        labels = [kind for kind in kinds for _ in range(15)]
+        counts = pdpp.select(rows, labels=labels, quota=dict.fromkeys(kinds, 1)).counts
+        assert list(counts) == expected and set(counts.values()) == {1}
+
+
 def test_results_are_copied_pickled_and_shown(rows, labels):
     chosen = pdpp.select(rows, labels=labels, quota="equal", k=6, n_samples=2)
     for again in (pickle.loads(pickle.dumps(chosen)), copy.deepcopy(chosen), copy.copy(chosen)):
-        assert repr(again) == repr(chosen) and again.counts == chosen.counts
+        assert repr(again) == repr(chosen) and repr(vars(again)) == repr(vars(chosen))
         assert [sample.tolist() for sample in again.samples] == [sample.tolist() for sample in chosen.samples]
     page = chosen._repr_html_()
     assert page.count("<tr>") == 7 and "<td>owl</td>" in page and "2 samples" in page

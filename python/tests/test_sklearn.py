@@ -19,6 +19,7 @@ from partition_dpp.sklearn import SubsetSelector
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 # Checks have rows of zeros, which have no cosine.
@@ -69,11 +70,32 @@ def test_options_are_those_of_select():
     assert all(option.default == own[name].default for name, option in options.items() if name != "seed")
 
 
+def test_options_reach_select(rows, labels, monkeypatch):
+    asked = {}
+    monkeypatch.setattr("partition_dpp.sklearn.select", lambda _, **given: asked.update(given) or select(rows, k=2))
+    options = {name: object() for name in inspect.signature(SubsetSelector).parameters if name != "random_state"}
+    scores = np.ones(60)
+    SubsetSelector(**options).fit(rows, labels, scores=scores)
+    assert asked.pop("labels") is labels and asked.pop("scores") is scores and asked.pop("seed") >= 0
+    assert asked == options
+
+
+def test_similarities_are_of_pairs(rows):
+    gram = rows @ rows.T
+    selector = SubsetSelector(k=3, similarity="precomputed", random_state=0)
+    assert get_tags(selector).input_tags.pairwise and not get_tags(SubsetSelector()).input_tags.pairwise
+    assert selector.fit(gram).indices_.size == 3 and selector.selection_.kernel_error < 1e-12
+
+
 def test_selects_rows(rows, labels, selector):
     few, few_labels = selector.fit_resample(rows, labels)
     assert few.shape == (6, 6) and sorted(few_labels) == ["cat", "cat", "dog", "dog", "owl", "owl"]
     mask = selector.get_support()
     assert mask.sum() == 6 and np.flatnonzero(mask).tolist() == selector.get_support(indices=True).tolist()
+    seed = np.random.RandomState(3).randint(2**31)
+    expected = select(rows, k=6, labels=labels, quota="equal", seed=seed)
+    assert selector.indices_.tolist() == expected.tolist() and selector.selection_.log_det == expected.log_det
+    assert SubsetSelector(quota=[1, 1, 2]).fit(rows, labels).selection_.counts == {"cat": 1, "dog": 1, "owl": 2}
     again = clone(selector).fit(rows, labels)
     assert again.indices_.tolist() == selector.indices_.tolist()
 

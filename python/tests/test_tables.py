@@ -1,11 +1,24 @@
 """Masks, tables and columns that other libraries hold."""
 
+import contextlib
+import importlib
+
 import numpy as np
 import pandas as pd
 import partition_dpp as pdpp
 import polars as pl
 import pyarrow as pa
 import pytest
+
+
+def tables(columns):
+    """The columns as a table of every library, in two chunks where there are chunks."""
+    whole = pa.table(columns)
+    halves = pa.concat_tables([whole.slice(0, 7), whole.slice(7)])
+    made = [halves, halves.to_pandas(), pl.from_arrow(halves, rechunk=False)]
+    with contextlib.suppress(ImportError):
+        made.append(importlib.import_module("duckdb").from_arrow(halves))
+    return made
 
 
 def test_masks_are_items(rows):
@@ -19,6 +32,37 @@ def test_masks_are_items(rows):
         pdpp.select(rows, k=4, include=[True, False])
     with pytest.raises(ValueError, match="a mask of 0 truth values"):
         pdpp.select(rows, k=4, include=np.array([], dtype=bool))
+    with pytest.raises(ValueError, match="a mask of 61 truth values"):
+        pdpp.select(rows, k=4, exclude=np.arange(61) > 30)
+
+
+def test_items_come_from_anything(rows):
+    mask = np.isin(np.arange(60), [3, 7])
+    backwards = pd.Series(mask, index=np.arange(60)[::-1])
+    include, exclude = (pdpp.select(rows, k=4, **{name: [3, 7]}).tolist() for name in ("include", "exclude"))
+    strided = np.stack([mask, ~mask], 1)[:, 0]
+    assert pdpp.Partition(strided).names == pdpp.Partition(mask).names
+    for items in [mask.tolist(), strided, mask[::-1].copy()[::-1], backwards, backwards.astype("boolean"), backwards.astype("bool[pyarrow]"),
+                  pl.Series(mask), pa.array(mask), *tables({"mask": mask})[:3], {3, 7}, pd.Index([3, 7]),
+                  pd.RangeIndex(3, 8, 4), pd.Series([3, 7], index=[40, 50]), pl.Series([3, 7]), pa.array([3, 7])]:
+        assert pdpp.select(rows, k=4, include=items).tolist() == include, type(items)
+        assert pdpp.select(rows, k=4, exclude=items).tolist() == exclude, type(items)
+    holed = backwards.astype("boolean").mask(backwards.index == 5)
+    for items in (holed, pl.Series([True, None, *mask[2:]]), pd.Series([3, None], dtype="Int64")):
+        with pytest.raises(ValueError, match="dtype .*item numbers"):
+            pdpp.select(rows, k=4, include=items)
+
+
+@pytest.mark.parametrize("law", [
+    {}, {"k": 3}, {"k": 3, "method": "map"}, {"k": 3, "method": "map", "ridge": 0.1}, {"k": 3, "similarity": "rbf"},
+    {"k": 3, "method": "map", "similarity": "rbf"}, {"k": 3, "method": "map", "solver": "coverage"},
+    {"k": 3, "method": "map", "scores": np.arange(60.0), "diversity": 0}, {"k": 3, "represent": "all"},
+], ids=str)
+def test_every_law_includes_and_excludes(rows, law):
+    unwanted = pdpp.select(rows, **law).tolist()
+    wanted = [item for item in range(60) if item not in unwanted][:2]
+    found = pdpp.select(rows, include=wanted, exclude=unwanted, **law).tolist()
+    assert unwanted and set(wanted) <= set(found) and not set(unwanted) & set(found)
 
 
 def test_tables_of_one_column_are_labels_and_scores(rows, labels):
@@ -33,6 +77,26 @@ def test_tables_of_one_column_are_labels_and_scores(rows, labels):
     assert found.tolist() == pdpp.select(rows, k=3, labels=shuffled["label"], quota="equal", scores=shuffled["score"]).tolist()
     with pytest.raises(ValueError, match="2 dimensions"):
         pdpp.select(rows, k=3, scores=np.ones((len(rows), 2)))
+
+
+def test_tables_keep_order_and_types(rows, labels):
+    scores = np.sin(np.arange(60))
+    embeddings = tables({str(column): rows[:, column] for column in range(6)})
+    for kinds in (labels, np.arange(60) % 3, np.arange(60) % 2 == 0):
+        expected = pdpp.select(rows, k=3, labels=kinds, quota="proportional", scores=scores)
+        columns = tables({"label": kinds}), tables({"score": scores})
+        for of_rows, of_labels, of_scores in zip(embeddings, *columns):
+            found = pdpp.select(of_rows, k=3, labels=of_labels, quota="proportional", scores=of_scores)
+            assert found.tolist() == expected.tolist(), type(of_labels)
+            assert repr(found.parts) == repr(kinds[found.indices].tolist()), type(of_labels)
+
+
+def test_tables_of_several_columns_or_with_gaps_are_refused(rows):
+    wide, holed = {"a": np.arange(60), "b": np.arange(60)}, {"a": pa.array([0, None] * 30)}
+    for table in [*tables(wide), *tables(holed), *tables({"a": pa.array(["x", None] * 30)})]:
+        for options in ({"labels": table}, {"scores": table}):
+            with pytest.raises(ValueError):
+                pdpp.select(rows, k=3, **options)
 
 
 def test_rows_of_chunks_are_counted_through():
@@ -59,9 +123,18 @@ def test_what_has_no_rows_says_how_to_get_them(rows):
     frame = pl.DataFrame(rows)
     with pytest.raises(ValueError, match=r"LazyFrame.*\.collect\(\)"):
         pdpp.select(frame.lazy(), k=2)
+    for name in ("labels", "scores", "include"):
+        with pytest.raises(ValueError, match=rf"{name[:6]}.* LazyFrame.*\.collect\(\)"):
+            pdpp.select(rows, k=2, **{name: frame[:, :1].lazy()})
     sparse = pytest.importorskip("scipy.sparse").csr_matrix(rows)
     with pytest.raises(ValueError, match=r"sparse matrix.*TruncatedSVD.*\.toarray\(\)"):
         pdpp.select(sparse, k=2)
+    with pytest.raises(ValueError, match="sparse matrix.*TruncatedSVD"):
+        pdpp.select(sparse.tocoo(), k=2)
+    for options in ({"embeddings": sparse @ sparse.T, "similarity": "precomputed"},
+                    {"embeddings": rows, "scores": sparse[:, :1]}, {"embeddings": rows, "labels": sparse[:, :1]}):
+        with pytest.raises(ValueError, match=r"sparse matrix, and must be dense: pass \.toarray\(\)"):
+            pdpp.select(k=2, **options)
 
 
 def test_datasets_with_filters(rows, labels):

@@ -3,6 +3,7 @@
 use partition_dpp::{
     Subset,
     map::{Solution, Termination},
+    sample::DEFAULT_LAW_ERROR,
 };
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
@@ -13,14 +14,16 @@ use crate::{clock, compared::Compared, items::Items, question::Question};
 pub(crate) struct Chosen {
     pub(crate) set: Subset,
     exactness: &'static str,
+    law_error: Option<f64>,
     upper_bound: Option<f64>,
     termination: Option<Termination>,
 }
 
 impl Chosen {
-    /// A draw.
-    pub(crate) fn drawn(set: Subset) -> Self {
-        Self { set, exactness: "exact", upper_bound: None, termination: None }
+    /// A draw from a law up to an error.
+    pub(crate) fn drawn(set: Subset, law_error: f64) -> Self {
+        let exactness = if law_error <= DEFAULT_LAW_ERROR { "exact" } else { "rounded" };
+        Self { set, exactness, law_error: Some(law_error), upper_bound: None, termination: None }
     }
 }
 
@@ -37,7 +40,7 @@ impl TryFrom<Solution> for Chosen {
             )));
         }
         let exactness = if termination == Termination::Optimal { "optimal" } else { "heuristic" };
-        Ok(Self { set, exactness, upper_bound, termination: Some(termination) })
+        Ok(Self { set, exactness, law_error: None, upper_bound, termination: Some(termination) })
     }
 }
 
@@ -48,6 +51,8 @@ pub(crate) struct Answer<'a> {
     items: &'a [usize],
     log_det: f64,
     exactness: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    law_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     upper_bound: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,7 +79,7 @@ pub(crate) fn answered<'a>(
     chosen: &'a Chosen,
     began: f64,
 ) -> Result<Answer<'a>, JsError> {
-    let Chosen { set, exactness, upper_bound, termination } = chosen;
+    let Chosen { set, exactness, law_error, upper_bound, termination } = chosen;
     let parts = &items.partition;
     let shares = compared.explained(set, parts)?;
     let counts = set.part_counts(parts);
@@ -88,6 +93,7 @@ pub(crate) fn answered<'a>(
         items: set.as_slice(),
         log_det: compared.log_det(question, set)?,
         exactness,
+        law_error: *law_error,
         upper_bound: *upper_bound,
         termination: termination.map(|reason| reason.to_string()),
         explained: shares.total,

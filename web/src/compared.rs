@@ -2,7 +2,7 @@
 
 use partition_dpp::{
     Engine, Features, Law, Partition, RidgeDpp, Subset,
-    map::{KernelModel, LazyGreedy, Solver},
+    map::KernelModel,
     similarity::{Bandwidth, Explained, KernelFunction, Rbf, RbfKernel, Representation},
 };
 use wasm_bindgen::prelude::*;
@@ -26,7 +26,7 @@ pub(crate) enum Compared {
 }
 
 impl Compared {
-    pub(crate) fn new(question: &Question, items: &Items) -> Result<Self, JsError> {
+    pub(crate) fn new(question: &Question, items: &Items, engine: &Engine) -> Result<Self, JsError> {
         if question.represent == Some(Represent::Parts) && items.labelled().is_none() {
             let sentence =
                 "represent: \"parts\" needs labels, the part of each item; \"all\" stands for all items";
@@ -41,7 +41,7 @@ impl Compared {
                 if takes_pairs(question) {
                     return Ok(Self::Pairs(RbfKernel::new(given, bandwidth)?));
                 }
-                Rbf::new(bandwidth).features(given, &Engine::cpu())?.features().clone()
+                Rbf::new(bandwidth).features(given, engine)?.features().clone()
             }
         };
         let parts = match question.represent {
@@ -49,9 +49,8 @@ impl Compared {
             Some(Represent::Parts) => items.partition.clone(),
             Some(Represent::All) => Partition::of((0..given.items()).map(|_| "all"))?,
         };
-        let engine = Engine::cpu();
-        let representation = Representation::new(&alike, &parts, &engine)?;
-        Ok(Self::Rows { law: representation.features(question.representation, &engine)?, alike })
+        let representation = Representation::new(&alike, &parts, engine)?;
+        Ok(Self::Rows { law: representation.features(question.representation, engine)?, alike })
     }
 
     /// ln det of the similarity of a set, with the question's scores and ridge.
@@ -124,15 +123,12 @@ fn weighed(rows: &Features, question: &Question) -> Result<Features, JsError> {
     })
 }
 
-/// ln det of the only set of these items.
+/// ln det of a set.
 fn of_pairs(kernel: &dyn KernelFunction, question: &Question, set: &Subset) -> Result<f64, JsError> {
-    if set.is_empty() {
-        return Ok(0.0);
-    }
-    let model = KernelModel::of_size(kernel, set.len())?.including(set.as_slice())?;
+    let model = KernelModel::of_any_size(kernel)?;
     let model = match question.weighing() {
         Some(Scored { scores, diversity }) => model.with_scores(scores, *diversity)?,
         None => model,
     };
-    Ok(LazyGreedy::default().solve(&model, &Engine::cpu())?.log_det)
+    Ok(model.ranking(set)?.iter().map(|&(_, gain)| gain).sum())
 }

@@ -1,7 +1,7 @@
 //! Items, as JavaScript holds them.
 
 use js_sys::{Float32Array, Float64Array};
-use partition_dpp::{Features, Partition};
+use partition_dpp::{Engine, Features, Partition};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -74,21 +74,18 @@ impl Items {
 
     /// Chooses a set.
     pub fn select(&self, question: &AQuestion) -> Result<AnAnswer, JsError> {
-        self.answer(question, |question, compared| match question.method {
-            Method::Sample => sample::draw(question, self, compared),
-            Method::Best => best::search(question, self, compared),
-        })
+        self.select_on(&Engine::cpu(), question)
     }
 
     /// Draws a uniformly random set, for comparison. The question fixes the number of items of every part, or `k`.
     pub fn random(&self, question: &AQuestion) -> Result<AnAnswer, JsError> {
-        self.answer(question, |question, _| random::draw(question, self))
+        self.answer(&Engine::cpu(), question, |question, _, _| random::draw(question, self))
     }
 
     /// Finds medoids, for comparison: a set with an item similar to every other one. The question has `k` or a quota.
     /// What is chosen depends on similarity, bandwidth, `include` and `exclude` besides.
     pub fn medoids(&self, question: &AQuestion) -> Result<AnAnswer, JsError> {
-        self.answer(question, |question, _| medoids::find(question, self))
+        self.answer(&Engine::cpu(), question, |question, _, engine| medoids::find(question, self, engine))
     }
 
     /// Returns the coordinates of all items along their two leading principal components: x and y of every item.
@@ -104,16 +101,26 @@ impl Items {
         self.has_labels.then_some(&self.partition)
     }
 
+    /// Chooses a set with an engine.
+    pub(crate) fn select_on(&self, engine: &Engine, question: &JsValue) -> Result<AnAnswer, JsError> {
+        self.answer(engine, question, |question, compared, engine| match question.method {
+            Method::Sample => sample::draw(question, self, compared, engine),
+            Method::Best => best::search(question, self, compared, engine),
+        })
+    }
+
     /// Reads a question, lets `choose` answer it, and describes the set.
     fn answer(
         &self,
+        engine: &Engine,
         question: &JsValue,
-        choose: impl FnOnce(&Question, &Compared) -> Result<Chosen, JsError>,
+        choose: impl FnOnce(&Question, &Compared, &Engine) -> Result<Chosen, JsError>,
     ) -> Result<AnAnswer, JsError> {
         let began = clock::seconds();
         let question = Question::read(question)?;
-        let compared = Compared::new(&question, self)?;
-        let chosen = choose(&question, &compared)?;
+        let engine = engine.watched(&question.watch);
+        let compared = Compared::new(&question, self, &engine)?;
+        let chosen = choose(&question, &compared, &engine)?;
         let answer = answered(&question, self, &compared, &chosen, began)?;
         Ok(serde_wasm_bindgen::to_value(&answer)?.unchecked_into())
     }

@@ -5,6 +5,8 @@ mod best;
 mod clock;
 mod compared;
 mod fields;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod items;
 mod medoids;
 mod principal;

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Finds a set with an item similar to every other one: of its part, if there are labels.
-pub(crate) fn find(question: &Question, items: &Items) -> Result<Chosen, JsError> {
+pub(crate) fn find(question: &Question, items: &Items, engine: &Engine) -> Result<Chosen, JsError> {
     let sets = question.sets(items.labelled())?;
     if matches!(sets, Sets::OfAnySize) {
         return Err(JsError::new("medoids need k or a quota: otherwise the set of all items covers most"));
@@ -24,7 +24,7 @@ pub(crate) fn find(question: &Question, items: &Items) -> Result<Chosen, JsError
     let model = KernelModel::over(&*kernel, &sets)?;
     let model = model.including(&question.include)?.excluding(&question.exclude)?;
     let coverage = items.labelled().map_or_else(Coverage::of_all, Coverage::within);
-    coverage.with_swaps().solve(&model, &Engine::cpu())?.try_into()
+    coverage.with_swaps().solve(&model, engine)?.try_into()
 }
 
 fn kernel(question: &Question, rows: &Features) -> Result<Box<dyn KernelFunction>, JsError> {

@@ -1,8 +1,8 @@
 //! What is asked.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use partition_dpp::{CountRange, Partition, Sets, data::QuotaRequest};
+use partition_dpp::{CountRange, Partition, Sets, Watch, data::QuotaRequest};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
@@ -29,6 +29,8 @@ pub(crate) struct Question {
     pub(crate) exclude: Vec<usize>,
     pub(crate) method: Method,
     pub(crate) certify: bool,
+    /// When to end the work.
+    pub(crate) watch: Watch,
     pub(crate) seed: u64,
 }
 
@@ -90,6 +92,7 @@ impl Question {
         let exclude = fields.read("exclude", ITEMS)?.unwrap_or_default();
         let method = fields.read("method", "\"sample\" or \"best\"")?.unwrap_or_default();
         let certify = fields.read("certify", "true or false")?.unwrap_or_default();
+        let limit = fields.value("timeLimit").as_ref().map(read_limit).transpose()?;
         let seed = fields.read("seed", WHOLE)?.unwrap_or_default();
         fields.finish()?;
         let are_scores_alone = diversity == Some(0.0);
@@ -119,6 +122,7 @@ impl Question {
         }
         let scored = scores.map(|scores| Scored { scores, diversity: diversity.unwrap_or(0.5) });
         let representation = representation.unwrap_or(1.0);
+        let watch = limit.map_or_else(Watch::default, |limit| Watch::default().within(limit));
         Ok(Self {
             k,
             quota,
@@ -132,6 +136,7 @@ impl Question {
             exclude,
             method,
             certify,
+            watch,
             seed,
         })
     }
@@ -165,6 +170,12 @@ fn read_quota(value: JsValue) -> Result<QuotaRequest, JsError> {
     }
     let entries: BTreeMap<String, Entry> = read("quota", ENTRIES, value)?;
     Ok(QuotaRequest::Named(entries.into_iter().map(|(name, entry)| (name, entry.range())).collect()))
+}
+
+/// A time limit in seconds.
+fn read_limit(value: &JsValue) -> Result<Duration, JsError> {
+    let limit = value.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    limit.ok_or_else(|| JsError::new("timeLimit must be a number of seconds from 0 on"))
 }
 
 impl Entry {

@@ -33,5 +33,5 @@ pub(crate) fn draw(question: &Question, items: &Items) -> Result<Chosen, JsError
         members.retain(|item| !exclude.contains(item));
         chosen.extend_from_slice(members.partial_shuffle(&mut rng, count).0);
     }
-    Ok(Chosen::drawn(Subset::new(chosen, all)?))
+    Ok(Chosen::drawn(Subset::new(chosen, all)?, 0.0))
 }

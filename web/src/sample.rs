@@ -11,9 +11,17 @@ use crate::{
 };
 
 /// Draws a set exactly.
-pub(crate) fn draw(question: &Question, items: &Items, compared: &Compared) -> Result<Chosen, JsError> {
+pub(crate) fn draw(
+    question: &Question,
+    items: &Items,
+    compared: &Compared,
+    engine: &Engine,
+) -> Result<Chosen, JsError> {
     let Compared::Rows { law: rows, .. } = compared else { unreachable!("draws are from rows") };
-    let sampler = law(question, items, rows)?.sampler(Method::Auto, &Engine::cpu())?;
-    let drawn = sampler.sample_many(1, question.seed).into_iter().next();
-    drawn.map(Chosen::drawn).ok_or_else(|| JsError::new("nothing was drawn"))
+    let sampler = law(question, items, rows)?.sampler(Method::Auto, engine)?;
+    let drawn = sampler.sample_watched(0..1, question.seed, &question.watch)?;
+    match drawn.ended() {
+        Some(ended) => Err(ended.into()),
+        None => Ok(Chosen::drawn(drawn.subsets()[0].clone(), sampler.law_error())),
+    }
 }

@@ -29,6 +29,8 @@ export interface Question {
   method?: "sample" | "best";
   /** Whether to compute a bound that no set exceeds, with the method "best". */
   certify?: boolean;
+  /** Seconds after which a search gives its best set so far; draws and bounds that take longer are errors. */
+  timeLimit?: number;
   /** Seed of samples, 0 by default: the same seed draws the same set. */
   seed?: number | bigint;
 }
@@ -40,7 +42,9 @@ export interface Answer {
   /** ln det of their similarity, with scores and ridge. */
   logDet: number;
   /** How the set relates to the distribution asked for, or to the best set. */
-  exactness: "exact" | "optimal" | "heuristic";
+  exactness: "exact" | "rounded" | "optimal" | "heuristic";
+  /** Estimated total variation error of the distribution of a drawn set; above 1e-9 its exactness is "rounded". */
+  lawError?: number;
   /** No set has a larger ln det. */
   upperBound?: number;
   /** Why the search ended. */

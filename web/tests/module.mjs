@@ -26,7 +26,7 @@ refuses(() => new Items(new Float64Array(2 ** 28), 64), "the rows take 2.1 GB; a
 for (const [question, sentence] of [
   [5, "a question is an object, as in { k: 10 }"],
   [{ kk: 5 }, "a question has no field kk; its fields are k, quota, similarity, bandwidth, ridge, represent, " +
-    "representation, scores, diversity, include, exclude, method, certify, seed"],
+    "representation, scores, diversity, include, exclude, method, certify, timeLimit, seed"],
   [{ k: 2.5 }, "k must be a whole number from 0 on"],
   [{ similarity: "cos" }, 'similarity must be "cosine", "dot" or "rbf"'],
   [{ quota: { 3: "two" } }, "quota must be text, or an object with a number for every label, or a pair of the least " +
@@ -36,6 +36,8 @@ for (const [question, sentence] of [
   [{ k: 3, bandwidth: 1 }, 'a bandwidth is for the similarity "rbf"'],
   [{ k: 3, diversity: 0.5 }, "diversity needs scores, one number per item"],
   [{ k: 3, certify: true }, 'certify is for the method "best"'],
+  [{ k: 3, timeLimit: -1 }, "timeLimit must be a number of seconds from 0 on"],
+  [{ k: 3, timeLimit: 0 }, "the time limit passed"],
   [{ k: 3, include: [1797] }, "item 1797 does not exist: there are 1797 items"],
 ]) refuses(() => digits.select(question), sentence);
 refuses(() => bare.select({ k: 3, quota: "equal" }), "a quota needs labels, the part of each item");
@@ -59,6 +61,8 @@ assert.deepEqual(bare.select({ k: 4 }).explainedByPart.map(({ name, items, chose
   [["all items", 1797, 4]]);
 const best = digits.select({ k: 10, quota: "equal", similarity: "dot", method: "best", certify: true });
 assert.ok(best.upperBound >= best.logDet && best.termination === "locally optimal");
+const hurried = digits.select({ k: 10, quota: "equal", similarity: "dot", method: "best", timeLimit: 0 });
+assert.ok(hurried.items.length === 10 && hurried.logDet < best.logDet && /time limit/.test(hurried.termination));
 assert.equal(digits.select({ k: 5, method: "best", scores: labels.map(Number), diversity: 0 }).items.every((item) =>
   labels[item] === "9"), true);
 

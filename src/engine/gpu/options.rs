@@ -189,8 +189,12 @@ impl GpuOptions {
     pub(super) fn choose(&self) -> Result<wgpu::Adapter> {
         let mut adapters = adapters();
         if adapters.is_empty() {
-            let reason = "no driver offers one (Vulkan, Metal, or DirectX 12 with dxcompiler.dll)".to_owned();
-            return Err(Error::Device(DeviceProblem::NoAdapter { reason }));
+            let reason = if cfg!(target_arch = "wasm32") {
+                "the browser offers none"
+            } else {
+                "no driver offers one (Vulkan, Metal, or DirectX 12 with dxcompiler.dll)"
+            };
+            return Err(Error::Device(DeviceProblem::NoAdapter { reason: reason.to_owned() }));
         }
         let names: Vec<String> = adapters.iter().map(|adapter| adapter.get_info().name).collect();
         if let Some(wanted) = &self.adapter {
@@ -215,7 +219,7 @@ impl GpuOptions {
 pub struct AdapterSummary {
     /// Its name.
     pub name: String,
-    /// The backend: `vulkan`, `metal` or `dx12`.
+    /// The backend: `vulkan`, `metal`, `dx12` or `webgpu`.
     pub interface: String,
     /// The driver, with its version.
     pub driver: String,

@@ -1,8 +1,9 @@
-/** A benchmark of the processor, with a report to copy. */
+/** A benchmark of the processor and the graphics card, with a report to copy. */
 
+import type { Question } from "partition-dpp";
 import { byId, button, seconds, setIdle } from "./dom";
-import { Engine, Stopped } from "./engine";
-import type { Rows } from "./protocol";
+import { Engine, Stopped, whyNoCard } from "./engine";
+import type { Device, Rows } from "./protocol";
 
 const [ROWS, DIMS, CLASSES, K] = [20_000, 64, 10, 20];
 
@@ -28,50 +29,79 @@ async function timed<T>(work: Promise<T>): Promise<[T, string]> {
   return [answer, seconds((performance.now() - began) / 1000)];
 }
 
-async function measure(engine: Engine): Promise<string> {
-  const question = { k: K, quota: "equal" };
-  const [{ version }, loading] = await timed(engine.load(made()));
-  const [, draw] = await timed(engine.ask("select", question));
-  const [, best] = await timed(engine.ask("select", { ...question, method: "best" }));
-  return [
-    `partition-dpp ${version}, in a browser`,
-    `browser  ${navigator.userAgent}`,
-    `cores    ${navigator.hardwareConcurrency}, one of them in use`,
-    `rows     ${ROWS} x ${DIMS}, k = ${K} in ${CLASSES} classes`,
-    `load     ${loading}`,
-    `draw     ${draw}`,
-    `best set ${best}`,
-  ].join("\n");
+let running: Engine | undefined;
+
+/** The version of the library, and the times of a device. Sets are chosen twice: a card compiles its shaders first. */
+async function measure(device: Device, rows: Rows): Promise<[string, string[]]> {
+  const engine = (running = new Engine(device));
+  const select = async (question: Question) =>
+    (await timed(engine.ask("select", { k: K, quota: "equal", ...question })))[1];
+  try {
+    const { name, version } = await engine.ask("about", null);
+    const [, loading] = await timed(engine.load(rows));
+    return [version, [
+      name,
+      `load      ${loading}`,
+      `draw      ${await select({})}, again ${await select({ seed: 1 })}`,
+      `best set  ${await select({ method: "best" })}, again ${await select({ method: "best" })}`,
+    ]];
+  } finally {
+    engine.close();
+  }
 }
 
-let running: Engine | undefined;
+/** The times of the graphics card, or why there are none. */
+async function measureCard(rows: Rows): Promise<string[]> {
+  try {
+    const why = whyNoCard();
+    if (why) throw new Error(why);
+    return (await measure("card", rows))[1];
+  } catch (error) {
+    if (error instanceof Stopped) throw error;
+    return [`no graphics card: ${(error as Error).message}`];
+  }
+}
+
+async function benchmark(): Promise<string> {
+  const rows = made();
+  status.textContent = "The benchmark runs on the processor …";
+  const [version, processor] = await measure("processor", rows);
+  status.textContent = "The benchmark runs on the graphics card …";
+  const card = await measureCard(rows);
+  return [
+    `partition-dpp ${version}, in a browser`,
+    `browser   ${navigator.userAgent}`,
+    `cores     ${navigator.hardwareConcurrency}, one of them in use`,
+    `rows      ${ROWS} x ${DIMS}, k = ${K} in ${CLASSES} classes`,
+    "",
+    ...processor,
+    "",
+    ...card,
+  ].join("\n");
+}
 
 /** Ends the benchmark, if it runs. */
 export function stopBenchmark(): void {
   running?.close();
 }
 
-/** Runs the benchmark in a worker of its own; `change` is called when it starts and when it ends. */
+/** Runs the benchmark in workers of its own; `change` is called when it starts and when it ends. */
 export function onBenchmark(change: (isRunning: boolean) => void): void {
-  const set = (engine: Engine | undefined) => {
-    running = engine;
-    setIdle(start, engine !== undefined);
-    change(engine !== undefined);
+  const set = (isRunning: boolean) => {
+    setIdle(start, isRunning);
+    change(isRunning);
   };
   start.addEventListener("click", async () => {
-    if (running) return;
-    const engine = new Engine();
-    set(engine);
-    status.textContent = "The benchmark runs …";
+    if (start.ariaDisabled === "true") return;
+    set(true);
     try {
-      report.textContent = await measure(engine);
+      report.textContent = await benchmark();
       report.hidden = copy.hidden = false;
       status.textContent = "Done.";
     } catch (error) {
       status.textContent = error instanceof Stopped ? error.message : `Error: ${(error as Error).message}`;
     }
-    engine.close();
-    set(undefined);
+    set(false);
   });
   copy.addEventListener("click", async () => {
     try {

@@ -1,12 +1,18 @@
-/** The worker, as the page sees it. */
+/** A worker, as the page sees it. */
 
-import type { Answered, Asked, Kind, Reply, Request, Rows } from "./protocol";
+import type { Answered, Asked, Device, Kind, Reply, Request, Rows } from "./protocol";
 
 /** The reason of work that the user has stopped. */
 export class Stopped extends Error {
   constructor() {
     super("Stopped.");
   }
+}
+
+/** Why this browser cannot use a graphics card, if it cannot. */
+export function whyNoCard(): string | undefined {
+  if (!("gpu" in navigator)) return "this browser has no WebGPU";
+  return "Suspending" in WebAssembly ? undefined : "this browser cannot wait for WebGPU";
 }
 
 interface Waiting {
@@ -16,10 +22,16 @@ interface Waiting {
 
 /** A worker that can be stopped at any time. The next one gets the same rows. */
 export class Engine {
-  #worker = this.#start();
+  #device: Device;
+  #worker: Worker;
   #waiting = new Map<number, Waiting>();
   #rows: Rows | undefined;
   #asked = 0;
+
+  constructor(device: Device) {
+    this.#device = device;
+    this.#worker = this.#start();
+  }
 
   /** Takes rows; those before stay if they are refused. */
   async load(rows: Rows): Promise<Answered<"load">> {
@@ -49,7 +61,7 @@ export class Engine {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+    const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module", name: this.#device });
     worker.onmessage = ({ data }: MessageEvent<Reply>) => this.#receive(data);
     worker.onerror = () => this.#end(new Error("the library cannot be loaded in this browser"));
     return worker;

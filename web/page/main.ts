@@ -2,6 +2,7 @@
 
 import type { Answer, Question } from "partition-dpp";
 import { onBenchmark, stopBenchmark } from "./benchmark";
+import { askCard, clearCard, onCard, stopCard } from "./card";
 import { showChosen } from "./chosen";
 import { onColumns, showColumns, summarise } from "./columns";
 import { areMedoidsLong, sameCounts, showParts, showSets, type SetName, type Sets } from "./compare";
@@ -20,7 +21,7 @@ const problem = byId("problem", HTMLElement);
 const boundLine = byId("bound", HTMLElement);
 const picker = input("files");
 
-const engine = new Engine();
+const engine = new Engine("processor");
 const builtIn = digits();
 let data: Data | undefined;
 let hasMap = false;
@@ -80,22 +81,23 @@ function showAll(findMedoids?: () => void): void {
   showSets({ sets, name: names().chosen, shown, show, findMedoids });
 }
 
-function showAnswer({ table }: Data, answer: Answer, asked: Question): void {
+function showAnswer({ table, rows }: Data, answer: Answer, asked: Question): void {
   method = asked.method ?? "sample";
   sets = { chosen: answer };
   byId("result", HTMLElement).hidden = false;
   say(summary(answer, table.rows, asked));
   boundLine.textContent = method === "best" ? bound(answer) : "";
-  byId("cpu-time", HTMLElement).textContent = answer.seconds.toFixed(3);
   fillCounts(answer);
   show("chosen");
   showAll();
+  askCard({ rows, question: asked, answer });
 }
 
 async function answer(current: Data, asked: Method): Promise<void> {
   say(asked === "best" ? "Searching …" : "Drawing …");
   boundLine.textContent = "";
   refuse("");
+  clearCard();
   const asking = question(current, asked);
   const chosen = await engine.ask("select", asking);
   showAnswer(current, chosen, asking);
@@ -141,6 +143,7 @@ function stop(): void {
   wanted = undefined;
   engine.stop();
   stopBenchmark();
+  stopCard();
   say("Stopped.");
 }
 
@@ -235,6 +238,6 @@ const isWide = matchMedia("(min-width: 60rem)").matches;
 for (const id of ["data", "options"]) byId(id, HTMLDetailsElement).open = isWide;
 onQuestion(() => data, () => ask(method));
 onColumns(choose);
-onBenchmark((isRunning) => count(isRunning ? 1 : -1));
+for (const on of [onBenchmark, onCard]) on((isRunning) => count(isRunning ? 1 : -1));
 onDrop();
 open(() => builtIn);

@@ -1,4 +1,4 @@
-/** Messages between the page and its worker. */
+/** Messages between the page and its workers. */
 
 import type { Answer, Part, Question } from "partition-dpp";
 import type { Numbers, Table } from "./table";
@@ -15,12 +15,22 @@ export interface Loaded {
   length: number;
   dims: number;
   parts: Part[];
+}
+
+/** What a worker computes on. */
+export type Device = "processor" | "card";
+
+/** What is known of the device, and the version of the library. */
+export interface About {
+  name: string;
   version: string;
 }
 
 /** Each kind of work: what is asked, and what is answered. */
 export interface Work {
   open: { ask: File[]; answer: Table };
+  /** Answered once the device can be used. */
+  about: { ask: null; answer: About };
   load: { ask: Rows; answer: Loaded };
   select: { ask: Question; answer: Answer };
   random: { ask: Question; answer: Answer };

@@ -14,6 +14,16 @@ export function summary(answer: Answer, all: number, { method, seed }: Question)
   return `${chosen} They explain ${percent(answer.explained)} of the squared length of all rows.`;
 }
 
+/** What a graphics card found, beside a set that the processor found for the same question. */
+export function besides(card: Answer, { items }: Answer, { method }: Question): string {
+  if (method === "best") {
+    const isSame = card.items.join() === items.join();
+    return `The graphics card found ${isSame ? "the same set" : `another set, log det ${fixed(card.logDet, 6)}`}.`;
+  }
+  const error = card.lawError === undefined ? "" : ` (law error ${card.lawError.toExponential(0)})`;
+  return `The graphics card draws from the same distribution, with other random numbers${error}.`;
+}
+
 /** The bound of a best set. */
 export function bound({ logDet, upperBound, exactness }: Answer): string {
   if (exactness === "optimal") return `log det ${fixed(logDet, 6)}: proven optimal.`;

@@ -1,4 +1,5 @@
-// Files that tests open in the page, made in memory.
+// What a user does with the page, and files made in memory that tests open in it.
+import assert from "node:assert/strict";
 
 export const text = (name, content) => ({ name, mimeType: "text/plain", buffer: Buffer.from(content) });
 
@@ -17,3 +18,36 @@ export const manyRows = (rows, dims) => {
 /** The class of every row. */
 export const labelsCsv = (rows, classes) =>
   text("labels.csv", `class\n${Array.from({ length: rows }, (_, row) => row % classes).join("\n")}\n`);
+
+/** Waits until nothing runs. */
+export const settled = (page) =>
+  page.waitForFunction(() => document.body.dataset.busy === "false", undefined, { timeout: 120_000 });
+
+/** Waits until an element has this text. */
+export const until = (page, id, text) =>
+  page.waitForFunction(([id, text]) => document.getElementById(id).textContent === text, [id, text]);
+export const chosen = (page) => page.$$eval("#chosen tbody th", (cells) => cells.map((cell) => cell.textContent));
+export const said = (page, id) => page.textContent(`#${id}`);
+export const press = async (page, id) => {
+  await page.click(`#${id}`);
+  await settled(page);
+};
+export const openFiles = async (page, ...files) => {
+  await page.setInputFiles("#files", files);
+  await settled(page);
+};
+
+/** Stops all work at once. */
+export const stop = async (page) => {
+  const stopped = await page.evaluate(async () => {
+    const began = performance.now();
+    document.getElementById("stop").click();
+    while (document.body.dataset.busy === "true") await new Promise(requestAnimationFrame);
+    return performance.now() - began;
+  });
+  console.log(`    stopped after ${stopped.toFixed(1)} ms`);
+  assert.ok(stopped < 200);
+  assert.equal(await said(page, "status"), "Stopped.");
+};
+
+export const refused = (page, file) => openFiles(page, file).then(() => said(page, "problem"));

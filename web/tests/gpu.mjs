@@ -2,9 +2,8 @@
 // and with the law: node tests/gpu.mjs
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
 import { data, path } from "./data.mjs";
-import { serve } from "./server.mjs";
+import { launch, serve, swiftShader } from "./server.mjs";
 
 const [ITEMS, DIMS, BINS, DRAWS] = [600, 16, 12, 150];
 if (!existsSync(path("target/npm/partition_dpp_gpu.js"))) {
@@ -12,10 +11,7 @@ if (!existsSync(path("target/npm/partition_dpp_gpu.js"))) {
   process.exit();
 }
 const server = await serve(path("target/npm"));
-const browser = await chromium.launch({
-  executablePath: process.env.PDPP_CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--enable-unsafe-webgpu", "--enable-unsafe-swiftshader", "--use-webgpu-adapter=swiftshader"],
-});
+const browser = await launch(...swiftShader);
 const page = await browser.newPage();
 page.on("pageerror", (error) => assert.fail(error));
 await page.addInitScript(() => {

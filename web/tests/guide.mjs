@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
 import { path } from "./data.mjs";
-import { serve } from "./server.mjs";
+import { launch, serve, swiftShader } from "./server.mjs";
 
 const guide = readFileSync(path("docs/guide/browser.md"), "utf8");
 const [worker, page, card] = [...guide.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
@@ -17,10 +16,7 @@ const copy = (name) => [`${name}.js`, `${name}_bg.wasm`].forEach((file) =>
 write({ "page.js": page, "index.html": index });
 
 const server = await serve(folder);
-const browser = await chromium.launch({
-  executablePath: process.env.PDPP_CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--enable-unsafe-webgpu", "--enable-unsafe-swiftshader", "--use-webgpu-adapter=swiftshader"],
-});
+const browser = await launch(...swiftShader);
 const run = async (name, worker) => {
   copy(name);
   write({ "select.js": worker });

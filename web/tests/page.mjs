@@ -1,56 +1,23 @@
-// Opens the page of target/web in Chromium, and does what a user does. PDPP_CHROMIUM names another browser than Debian's;
-// pictures of the page go to the folder that PDPP_SHOTS names.
+// Opens the page of target/web in Chromium, and does what a user does. Pictures go to the folder that PDPP_SHOTS names.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
 import { path } from "./data.mjs";
-import { labelsCsv, manyRows, text } from "./files.mjs";
-import { serve } from "./server.mjs";
+import { launch, newPage, noteFirstSet, serve, swiftShader } from "./server.mjs";
+import { chosen, labelsCsv, manyRows, openFiles, press, refused, said, settled, stop, text, until } from "./files.mjs";
 
 const server = await serve(path("target/web"));
-const browser = await chromium.launch({
-  executablePath: process.env.PDPP_CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox"],
-});
+const browser = await launch();
 const faults = [];
 
-/** A new page, with the moment at which ten images were there. */
-const open = async (options = {}) => {
-  const context = await browser.newContext({ acceptDownloads: true, ...options });
-  const page = await context.newPage();
-  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
-  page.on("pageerror", (error) => faults.push(error.message));
-  page.on("request", (request) => {
-    const url = request.url();
-    if (!url.startsWith(server.url) && !url.startsWith("blob:")) faults.push(`a request to ${url}`);
-  });
-  await page.addInitScript(() => {
-    const observer = new MutationObserver(() => {
-      if (document.querySelectorAll("#images canvas").length !== 10) return;
-      window.firstSet = performance.now();
-      observer.disconnect();
-    });
-    observer.observe(document, { childList: true, subtree: true });
-  });
+/** Opens the page; `prepare` runs before it does. */
+const open = async ({ prepare = noteFirstSet, from = browser, ...options } = {}) => {
+  const page = await newPage(from, server.url, faults, options);
+  await page.addInitScript(prepare);
   await page.goto(server.url);
   await settled(page);
   return page;
 };
-
-/** Waits until nothing runs. */
-const settled = (page) => page.waitForFunction(() => document.body.dataset.busy === "false", undefined, { timeout: 60_000 });
-const chosen = (page) => page.$$eval("#chosen tbody th", (cells) => cells.map((cell) => cell.textContent));
-const said = (page, id) => page.textContent(`#${id}`);
-const press = async (page, id) => {
-  await page.click(`#${id}`);
-  await settled(page);
-};
-const openFiles = async (page, ...files) => {
-  await page.setInputFiles("#files", files);
-  await settled(page);
-};
-const refused = (page, file) => openFiles(page, file).then(() => said(page, "problem"));
 
 const tests = {
   async "opens with ten digits"(page) {
@@ -180,15 +147,7 @@ const tests = {
     console.log(`    ${await said(page, "status")}`);
     await page.click("#find-medoids");
     await page.waitForTimeout(300);
-    const stopped = await page.evaluate(async () => {
-      const began = performance.now();
-      document.getElementById("stop").click();
-      while (document.body.dataset.busy === "true") await new Promise(requestAnimationFrame);
-      return performance.now() - began;
-    });
-    console.log(`    stopped after ${stopped.toFixed(1)} ms`);
-    assert.ok(stopped < 200);
-    assert.equal(await said(page, "status"), "Stopped.");
+    await stop(page);
     await press(page, "draw");
     assert.equal((await chosen(page)).length, 20);
   },
@@ -216,10 +175,67 @@ const tests = {
     assert.match(await said(page, "bound"), /gap|optimal/);
   },
 
-  async "measures the processor"(page) {
+  async "measures the processor, and gives the reason if there is no WebGPU"() {
+    const page = await open({ prepare: () => delete Navigator.prototype.gpu });
+    assert.equal(await page.isDisabled("#card"), true);
+    assert.equal(await said(page, "card-status"), "No graphics card: this browser has no WebGPU.");
     await press(page, "benchmark");
-    assert.match(await said(page, "report"), /browser .*\ncores .*\nrows .*\nload .*\ndraw .*\nbest set/);
-    console.log((await said(page, "report")).replace(/^/gm, "    "));
+    const report = await said(page, "report");
+    assert.match(report, /browser .*\ncores .*\nrows .*\n\nprocessor\nload .*\ndraw .* again .*\nbest set .* again .*\n/);
+    assert.match(report, /\nno graphics card: this browser has no WebGPU$/);
+    console.log(report.replace(/^/gm, "    "));
+    await page.context().close();
+  },
+
+  async "leaves the card alone without JSPI or the module"(page) {
+    await page.route("**/partition_dpp_gpu.js", (route) => route.fulfill({ contentType: "text/javascript", body: "" }));
+    await press(page, "card");
+    assert.equal(await page.isChecked("#card"), false);
+    assert.equal(await said(page, "card-status"), "No graphics card: the module for graphics cards cannot be loaded.");
+    const other = await open({ prepare: () => delete WebAssembly.Suspending });
+    assert.equal(await other.isDisabled("#card"), true);
+    assert.equal(await said(other, "card-status"), "No graphics card: this browser cannot wait for WebGPU.");
+    await other.context().close();
+  },
+
+  async "asks the graphics card the same"() {
+    if (!existsSync(path("target/web/partition_dpp_gpu.js"))) return console.log("    SKIPPED: there is no module for it");
+    const from = await launch(...swiftShader);
+    const page = await open({ from });
+    const both = async (note) => {
+      assert.match(await said(page, "card-time"), /^, graphics card \d+\.\d+\ss$/);
+      assert.match(await said(page, "card-status"), note);
+      console.log(`    processor ${await said(page, "cpu-time")}${await said(page, "card-time")}`);
+    };
+    await press(page, "card");
+    await both(/same distribution.*\(law error \de-\d+\)/);
+    await page.selectOption("#similarity", "dot");
+    await settled(page);
+    await both(/same distribution/);
+    await press(page, "best");
+    await both(/found the same set\.$/);
+    const isAtWork = () => until(page, "card-status", "The graphics card is at work …");
+    await page.click("#best");
+    assert.equal(await said(page, "card-time"), "");
+    await isAtWork();
+    await stop(page);
+    await press(page, "draw");
+    await both(/same distribution/);
+    await page.click("#best");
+    await isAtWork();
+    const told = await page.evaluateHandle(() => {
+      const status = document.getElementById("card-status");
+      const told = [];
+      new MutationObserver(() => told.push(status.textContent)).observe(status, { childList: true });
+      return told;
+    });
+    await press(page, "draw");
+    await both(/same distribution/);
+    assert.ok((await told.jsonValue()).every((sentence) => !/found/.test(sentence)), "an old answer");
+    await page.click("#benchmark");
+    await until(page, "benchmark-status", "The benchmark runs on the graphics card …");
+    await stop(page);
+    await from.close();
   },
 };
 

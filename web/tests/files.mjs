@@ -39,6 +39,7 @@ export const openFiles = async (page, ...files) => {
 
 /** Stops all work at once. */
 export const stop = async (page) => {
+  const workers = page.workers().length;
   const stopped = await page.evaluate(async () => {
     const began = performance.now();
     document.getElementById("stop").click();
@@ -48,6 +49,9 @@ export const stop = async (page) => {
   console.log(`    stopped after ${stopped.toFixed(1)} ms`);
   assert.ok(stopped < 200);
   assert.equal(await said(page, "status"), "Stopped.");
+  // Those that were at work have ended.
+  for (let wait = 0; wait < 50 && page.workers().length > workers; wait += 1) await page.waitForTimeout(100);
+  assert.ok(page.workers().length <= workers);
 };
 
 export const refused = (page, file) => openFiles(page, file).then(() => said(page, "problem"));

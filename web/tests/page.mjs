@@ -2,13 +2,15 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { path } from "./data.mjs";
+import init, { Items } from "../../target/npm/partition_dpp.js";
+import { data, path } from "./data.mjs";
 import { launch, newPage, noteFirstSet, serve, swiftShader } from "./server.mjs";
 import { chosen, labelsCsv, manyRows, openFiles, press, refused, said, settled, stop, text, until } from "./files.mjs";
 
 const server = await serve(path("target/web"));
 const browser = await launch();
 const faults = [];
+await init({ module_or_path: readFileSync(path("target/npm/partition_dpp_bg.wasm")) });
 
 /** Opens the page; `prepare` runs before it does. */
 const open = async ({ prepare = noteFirstSet, from = browser, ...options } = {}) => {
@@ -38,6 +40,23 @@ const tests = {
     await page.press("#seed", "Enter");
     await settled(page);
     assert.deepEqual(await chosen(page), first);
+  },
+
+  async "draws what the module draws"(page) {
+    const drawn = ({ values, dims, labels }, question) =>
+      new Items(values, dims, labels).select(question).items.map(String);
+    assert.deepEqual(await chosen(page), drawn(data.digits, { k: 10, quota: "equal" }));
+    await openFiles(page, path("docs/data/articles-embeddings.csv"));
+    await page.fill("#k", "6");
+    await page.press("#k", "Enter");
+    await settled(page);
+    // Tables are brought to a common scale, and compared by distance.
+    const { values, dims } = data.articles;
+    const column = (at) => values.filter((_, place) => place % dims === at % dims);
+    const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
+    const spread = (list) => Math.sqrt(mean(list.map((value) => (value - mean(list)) ** 2)));
+    const scaled = values.map((value, at) => (value - mean(column(at))) / spread(column(at)));
+    assert.deepEqual(await chosen(page), drawn({ values: scaled, dims }, { k: 6, similarity: "rbf" }));
   },
 
   async "shows the gap of a best set, and the other sets"(page) {

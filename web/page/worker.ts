@@ -43,7 +43,7 @@ async function answer({ id, kind, ask }: Request): Promise<Reply> {
     const broken = !(error instanceof Error) || error instanceof WebAssembly.RuntimeError;
     const message = error instanceof Error ? error.message : String(error);
     // Rust ends so when there is no memory left.
-    const sentence = message === "unreachable" ? "there is not enough memory" : message;
+    const sentence = /^unreachable\b/i.test(message) ? "there is not enough memory" : message;
     return { id, error: broken ? `the computation failed: ${sentence}` : sentence, broken };
   }
 }

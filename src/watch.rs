@@ -85,8 +85,8 @@ pub enum Ended {
 /// far. Set-up and inference return [`Error::Ended`](crate::Error::Ended) if their engine is under a watch
 /// ([`Engine::watched`](crate::Engine::watched)).
 ///
-/// Only deadlines and reports read a clock. On wasm32-unknown-unknown they need the feature `web`, with which the clock is
-/// JavaScript's, and its moments are those of the crate `web-time`. Without the feature, reading the clock panics there.
+/// Only deadlines and reports read a clock. On wasm32-unknown-unknown they need the feature `web` or `gpu`, with which the
+/// clock is JavaScript's, and its moments are those of the crate `web-time`. Without them, reading the clock panics there.
 ///
 /// # Examples
 /// ```

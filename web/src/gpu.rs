@@ -1,6 +1,8 @@
 //! The graphics card, through WebGPU.
 #![expect(deprecated, reason = "what wasm-bindgen offers for JSPI may still change")]
 
+use std::cell::Cell;
+
 use partition_dpp::{
     Engine,
     engine::gpu::{Gpu as Device, GpuOptions},
@@ -9,10 +11,11 @@ use wasm_bindgen::prelude::*;
 
 use crate::{AQuestion, AnAnswer, items::Items};
 
-/// A graphics card. While it is at work, the calling thread goes on.
+/// A graphics card. While it is at work, the calling thread is free.
 #[wasm_bindgen]
 pub struct Gpu {
     engine: Engine,
+    is_busy: Cell<bool>,
 }
 
 #[wasm_bindgen]
@@ -20,7 +23,7 @@ impl Gpu {
     /// Opens the card that the browser offers.
     #[wasm_bindgen(jspi)]
     pub fn open() -> Result<Gpu, JsError> {
-        Ok(Self { engine: Device::new(&GpuOptions::default())?.engine() })
+        Ok(Self { engine: Device::new(&GpuOptions::default())?.engine(), is_busy: Cell::new(false) })
     }
 
     /// The interface and the precision, with the name of the card if the browser tells it.
@@ -30,9 +33,14 @@ impl Gpu {
         self.engine.info().to_string()
     }
 
-    /// Chooses a set, like `items.select(question)`. Call it again only after it has answered.
+    /// Chooses a set, like `items.select(question)`. Until it has answered, further questions are refused.
     #[wasm_bindgen(jspi)]
     pub fn select(&self, items: &Items, question: &AQuestion) -> Result<AnAnswer, JsError> {
-        items.select_on(&self.engine, question)
+        if self.is_busy.replace(true) {
+            return Err(JsError::new("the card is at work: ask again when it has answered"));
+        }
+        let answer = items.select_on(&self.engine, question);
+        self.is_busy.set(false);
+        answer
     }
 }

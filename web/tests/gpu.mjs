@@ -122,5 +122,13 @@ judge("ten digits", (chi - BINS + 1) / Math.sqrt(2 * (BINS - 1)), distance(card,
 
 const [[refused]] = await ask({ values: [1, 2, 3, 4], dims: 2 }, [{ k: 3 }]);
 assert.equal(refused.message, "k = 3 is more than the 2 items");
+// A second question at a time is refused, and harms nothing.
+const overlapping = await page.evaluate(async ({ values, dims, labels }) => {
+  const items = new window.module.Items(Float32Array.from(values), dims, labels);
+  const [first, second] = [0, 1].map((seed) => window.gpu.select(items, { k: 10, quota: "equal", seed }));
+  const refused = await second.catch(({ message }) => message);
+  return [refused, (await first).items.length, (await window.gpu.select(items, { k: 10, quota: "equal" })).items.length];
+}, { ...data.digits, values: [...data.digits.values] });
+assert.deepEqual(overlapping, ["the card is at work: ask again when it has answered", 10, 10]);
 await browser.close();
 server.close();

@@ -77,9 +77,9 @@
 //! | `nalgebra`, `ndarray` | rows and kernels from their matrices | 75, 69 | 28, 11 |
 //! | `web` | deadlines on wasm32-unknown-unknown, by JavaScript's clock | 65 | 0 |
 //!
-//! Seconds are those that one core of a cloud machine takes to compile the crates without features, and those that a
-//! feature adds, for a release. The library itself takes 140. On two cores a build from nothing takes 160 s without features,
-//! 190 s by default and 370 s with all.
+//! Seconds are those of one core of a cloud machine for a release: of the crates without features, and what a feature
+//! adds. The library itself takes 140 with all of them. On two cores a build from nothing takes 160 s without features
+//! and 370 s with all.
 //!
 //! JSON has no infinities: numbers that are not finite are null there, and are read as NaN. An [`Estimate`] of such a
 //! number is not read.

@@ -2,9 +2,10 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const cargo = (command, ...args) => execFileSync("cargo", [command, ...args, "--all-features", "--manifest-path",
-  new URL("Cargo.toml", import.meta.url).pathname], { encoding: "utf8", maxBuffer: 1 << 28 });
+  fileURLToPath(new URL("Cargo.toml", import.meta.url))], { encoding: "utf8", maxBuffer: 1 << 28 });
 const tree = cargo("tree", "--target", "wasm32-unknown-unknown", "--edges", "normal,no-proc-macro", "--prefix", "none",
   "--format", "{p}");
 const contained = new Set(tree.split("\n").map((line) => line.split(" ").slice(0, 2).join(" ")));

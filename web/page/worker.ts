@@ -39,7 +39,7 @@ async function answer({ id, kind, ask }: Request): Promise<Reply> {
     const work = works[kind] as (ask: Asked<Kind>) => Answered<Kind> | Promise<Answered<Kind>>;
     return { id, answer: await work(ask) };
   } catch (error) {
-    // Panics and traps are errors of this kind.
+    // Panics and traps are RuntimeErrors.
     const broken = !(error instanceof Error) || error instanceof WebAssembly.RuntimeError;
     const message = error instanceof Error ? error.message : String(error);
     // Rust ends so when there is no memory left.

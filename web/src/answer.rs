@@ -7,8 +7,9 @@ use partition_dpp::{
 };
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
+use web_time::Instant;
 
-use crate::{clock, compared::Compared, items::Items, question::Question};
+use crate::{compared::Compared, items::Items, question::Question};
 
 /// A set, and how it was found.
 pub(crate) struct Chosen {
@@ -77,7 +78,7 @@ pub(crate) fn answered<'a>(
     items: &'a Items,
     compared: &Compared,
     chosen: &'a Chosen,
-    began: f64,
+    began: Instant,
 ) -> Result<Answer<'a>, JsError> {
     let Chosen { set, exactness, law_error, upper_bound, termination } = chosen;
     let parts = &items.partition;
@@ -98,6 +99,6 @@ pub(crate) fn answered<'a>(
         termination: termination.map(|reason| reason.to_string()),
         explained: shares.total,
         explained_by_part: (0..parts.parts()).map(of_part).collect(),
-        seconds: clock::seconds() - began,
+        seconds: began.elapsed().as_secs_f64(),
     })
 }

@@ -4,11 +4,12 @@ use js_sys::{Float32Array, Float64Array};
 use partition_dpp::{Engine, Features, Partition};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
+use web_time::Instant;
 
 use crate::{
     AQuestion, AnAnswer, Parts, Values,
     answer::{Chosen, answered},
-    best, clock,
+    best,
     compared::Compared,
     medoids, principal,
     question::{Method, Question},
@@ -116,7 +117,7 @@ impl Items {
         question: &JsValue,
         choose: impl FnOnce(&Question, &Compared, &Engine) -> Result<Chosen, JsError>,
     ) -> Result<AnAnswer, JsError> {
-        let began = clock::seconds();
+        let began = Instant::now();
         let question = Question::read(question)?;
         let engine = engine.watched(&question.watch);
         let compared = Compared::new(&question, self, &engine)?;

@@ -2,7 +2,6 @@
 
 mod answer;
 mod best;
-mod clock;
 mod compared;
 mod fields;
 #[cfg(feature = "gpu")]

@@ -10,7 +10,7 @@ use crate::{
     question::Question,
 };
 
-/// Draws a set exactly.
+/// Draws a set.
 pub(crate) fn draw(
     question: &Question,
     items: &Items,

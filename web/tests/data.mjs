@@ -4,6 +4,9 @@ import { readFileSync } from "node:fs";
 const root = new URL("../../", import.meta.url);
 export const path = (name) => new URL(name, root).pathname;
 
+/** Numbers from 0 to 1, from the generator of Numerical Recipes. */
+export const generator = (state) => () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+
 /** The rows of a .npy file of bytes. */
 const npy = (name) => {
   const bytes = readFileSync(path(name));

@@ -1,12 +1,13 @@
 // What a user does with the page, and files made in memory that tests open in it.
 import assert from "node:assert/strict";
+import { generator } from "./data.mjs";
 
 export const text = (name, content) => ({ name, mimeType: "text/plain", buffer: Buffer.from(content) });
 
-/** A .npy file of 32-bit numbers, spread evenly around 10 centres, from the generator of Numerical Recipes. */
+/** A .npy file of 32-bit numbers, spread evenly around 10 centres. */
 export const manyRows = (rows, dims) => {
-  let state = 1;
-  const uniform = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32 - 0.5;
+  const number = generator(1);
+  const uniform = () => number() - 0.5;
   const centres = Array.from({ length: 10 * dims }, uniform);
   const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${rows}, ${dims}), }`.padEnd(117) + "\n";
   const start = Buffer.from([0x93, ...Buffer.from("NUMPY"), 1, 0, header.length, 0]);

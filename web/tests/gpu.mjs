@@ -2,7 +2,7 @@
 // and with the law: node tests/gpu.mjs
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { data, path } from "./data.mjs";
+import { data, generator, path } from "./data.mjs";
 import { launch, serve, swiftShader } from "./server.mjs";
 
 const [ITEMS, DIMS, BINS, DRAWS] = [600, 16, 12, 150];
@@ -54,10 +54,9 @@ for (const [at, [card, cpu]] of (await ask(data.digits, same)).entries()) {
   console.log(`same\t${card.seconds.toFixed(3)} s on the card, ${cpu.seconds.toFixed(3)} s on the processor\t${question}`);
 }
 
-/** Rows of many lengths about two axes, from the generator of Numerical Recipes. */
+/** Rows of many lengths about two axes. */
 const made = (() => {
-  let state = 7;
-  const uniform = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+  const uniform = generator(7);
   const row = (item) => {
     const length = uniform() ** 2 + 0.02;
     return Array.from({ length: DIMS }, (_, at) => length * (uniform() - 0.5 + (at === item % 2 ? 2 : 0)));

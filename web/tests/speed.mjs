@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import init, { Items } from "../../target/npm/partition_dpp.js";
-import { data, path } from "./data.mjs";
+import { data, generator, path } from "./data.mjs";
 
 const module = path("target/npm/partition_dpp_bg.wasm");
 const bytes = readFileSync(module);
@@ -22,10 +22,9 @@ const began = performance.now();
 await init({ module_or_path: bytes });
 console.log(`${((performance.now() - began) / 1000).toFixed(3)} s\tcompile`);
 
-/** Rows around a centre of their part, by the generator of Numerical Recipes. */
+/** Rows around a centre of their part. */
 const made = (rows, dims, parts) => {
-  let state = 1;
-  const uniform = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+  const uniform = generator(1);
   const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
   const centres = Float64Array.from({ length: parts * dims }, normal);
   const values = Float32Array.from({ length: rows * dims }, (_, at) =>

@@ -36,11 +36,6 @@ fn highest(precision: Precision) -> f64 {
     }
 }
 
-/// The error of a request that the device dropped.
-pub(super) fn unanswered(what: &'static str) -> Error {
-    Error::Device(DeviceProblem::Refused { what, message: "the device did not answer".to_owned() })
-}
-
 /// Bytes per value.
 pub(super) fn size_of(precision: Precision) -> usize {
     match precision {

@@ -1,4 +1,4 @@
-//! Submitting commands and waiting for them. All waits are here, and every failure to finish becomes an error.
+//! Submitting commands and waiting for them. Every failure to finish becomes an error.
 
 use std::{
     any::Any,
@@ -166,6 +166,11 @@ impl Context {
             Ok(())
         })
     }
+}
+
+/// The error of a request that the device dropped.
+pub(super) fn unanswered(what: &'static str) -> Error {
+    Error::Device(DeviceProblem::Refused { what, message: "the device did not answer".to_owned() })
 }
 
 /// The message of a panic, on one line.

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 pub(super) use pollster::block_on;
 
-use super::{buffers::unanswered, context::Context};
+use super::{context::Context, submissions::unanswered};
 use crate::Result;
 
 /// Polls the device.

@@ -12,7 +12,7 @@ use js_sys::{
     wasm_bindgen::JsValue,
 };
 
-use super::{buffers::unanswered, context::Context};
+use super::{context::Context, submissions::unanswered};
 use crate::Result;
 
 /// Suspends the computation until a future is ready.

@@ -8,7 +8,7 @@ use std::time::Instant;
 use common::threads;
 use partition_dpp::{
     Engine, Features, Partition, PartitionDpp, Quota,
-    map::{CoreSet, LazyGreedy, LocalSearch, Solution, Solver},
+    map::{CoreSet, Greedy, LocalSearch, Solution, Solver},
 };
 
 const ITEMS: usize = 320_000;
@@ -29,7 +29,7 @@ fn compare() {
     let solve = |features: &Features, partition: &Partition| {
         let quota = Quota::each(partition, EACH).unwrap();
         let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
-        let greedy = LazyGreedy::default().solve(&dpp, &Engine::cpu()).unwrap();
+        let greedy = Greedy::default().solve(&dpp, &Engine::cpu()).unwrap();
         let climbed: Solution = LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap();
         (greedy.log_det, climbed.log_det)
     };

@@ -12,7 +12,7 @@ use faer::Mat;
 use partition_dpp::{
     Engine, Features, KDpp,
     engine::low_level::{Cpu, Items, Rows, SwapTable, SwapUpdate, Verbs},
-    map::{LazyGreedy, LocalSearch, Solver},
+    map::{Greedy, LocalSearch, Solver},
 };
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -115,7 +115,7 @@ fn main() {
     drop((swap, table));
 
     let k_dpp = KDpp::new(&features, K).unwrap();
-    let (greedy, first) = timed(|| LazyGreedy::default().solve(&k_dpp, &Engine::cpu()).unwrap());
+    let (greedy, first) = timed(|| Greedy::default().solve(&k_dpp, &Engine::cpu()).unwrap());
     let (climbed, both) = timed(|| LocalSearch::default().solve(&k_dpp, &Engine::cpu()).unwrap());
     let (swaps, gain) = (climbed.stats.swaps, climbed.log_det - greedy.log_det);
     println!("lazy greedy {first:.2} s; with local search {both:.2} s, {swaps} swaps, ln det + {gain:.3}");

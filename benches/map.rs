@@ -22,7 +22,7 @@ use partition_dpp::{
     Engine, Features, KDpp,
     data::{Scalar, Storage},
     engine::low_level::{Items, Rows},
-    map::{Greedy, LazyGreedy, Solution, Solver},
+    map::{Greedy, Solution, Solver},
 };
 use rayon::ThreadPool;
 
@@ -42,14 +42,8 @@ impl Case {
     }
 }
 
-type Solve = fn(&KDpp) -> Solution;
-
-fn plain(model: &KDpp) -> Solution {
+fn greedy(model: &KDpp) -> Solution {
     Greedy::default().solve(model, &Engine::cpu()).unwrap()
-}
-
-fn lazy(model: &KDpp) -> Solution {
-    LazyGreedy::default().solve(model, &Engine::cpu()).unwrap()
 }
 
 /// Algorithm 1 of Chen, Zhang and Zhou (2018), written from its formulas, with c as a k×m array in tiles that stay in
@@ -156,8 +150,7 @@ fn large(one: &ThreadPool, two: &ThreadPool) {
     let values = gaussian(items, dims);
     let case = Case::new(items, dims, k, &values);
     let model = case.model();
-    let solution = two.install(|| lazy(&model));
-    assert_eq!(solution, two.install(|| plain(&model)), "lazy and plain greedy differ");
+    let solution = two.install(|| greedy(&model));
     println!("m = 10⁶, n = 64, k = 50, f64: ln det {:.6}", solution.log_det);
 
     let rows = Rows::scaled(&case.features, vec![Items::All(items)]);
@@ -167,44 +160,25 @@ fn large(one: &ThreadPool, two: &ThreadPool) {
         let what = |what: &str| format!("{what}, {threads} thread(s)");
         ratio_of_pairs(
             PAIRS,
-            &what("plain greedy / 51 such passes"),
-            "1: the floor of memory",
-            || pool.install(|| plain(&model)),
-            || pool.install(|| (0..=k).for_each(|_| drop(norms()))),
-        );
-        ratio_of_pairs(
-            PAIRS,
-            &what("lazy greedy / one such pass"),
+            &what("greedy / one such pass"),
             "-",
-            || pool.install(|| lazy(&model)),
+            || pool.install(|| greedy(&model)),
             || pool.install(norms),
         );
-        plain_against_lazy(PAIRS, "plain greedy / lazy greedy", pool, &model);
     }
     if let Some(numpy) = Numpy::start(&values, items, dims, k) {
         assert_eq!(numpy.run("features"), solution.subset.as_slice(), "numpy picks another set");
         for (pool, threads) in [(one, 1), (two, 2)] {
-            let what = format!("numpy from features, 1 thread / lazy greedy, {threads} thread(s)");
+            let what = format!("numpy from features, 1 thread / greedy, {threads} thread(s)");
             ratio_of_pairs(
                 PAIRS,
                 &what,
                 "≥ 10 on 2 threads",
                 || numpy.run("features"),
-                || pool.install(|| lazy(&model)),
+                || pool.install(|| greedy(&model)),
             );
         }
     }
-    let narrow: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-    let case = Case::new(items, dims, k, &narrow);
-    let model = case.model();
-    for pool in [one, two] {
-        plain_against_lazy(PAIRS, "f32: plain greedy / lazy greedy", pool, &model);
-    }
-}
-
-fn plain_against_lazy(pairs: usize, what: &str, pool: &ThreadPool, model: &KDpp) {
-    let what = format!("{what}, {} thread(s)", pool.current_num_threads());
-    ratio_of_pairs(pairs, &what, "≥ 3", || pool.install(|| plain(model)), || pool.install(|| lazy(model)));
 }
 
 /// Compares at m = 10⁴, n = 100, k = 100.
@@ -213,40 +187,35 @@ fn dense(one: &ThreadPool, two: &ThreadPool) {
     let values = gaussian(items, dims);
     let case = Case::new(items, dims, k, &values);
     let model = case.model();
-    let solution = two.install(|| lazy(&model));
-    assert_eq!(solution, one.install(|| plain(&model)), "lazy and plain greedy differ");
+    let solution = two.install(|| greedy(&model));
     println!("m = 10⁴, n = 100, k = 100, f64: ln det {:.6}", solution.log_det);
     let kernel = build_kernel(&values, items, dims);
     assert_eq!(fast_greedy(kernel.as_ref(), k), solution.subset.as_slice(), "fast greedy picks another set");
 
-    for (name, solve) in [("plain greedy", plain as Solve), ("lazy greedy", lazy)] {
-        for (pool, threads) in [(one, 1), (two, 2)] {
-            let what = format!("fast greedy, kernel given / {name}, {threads} thread(s)");
-            ratio_of_pairs(
-                25,
-                &what,
-                "≥ 1",
-                || fast_greedy(kernel.as_ref(), k),
-                || pool.install(|| solve(&model)),
-            );
-        }
+    for (pool, threads) in [(one, 1), (two, 2)] {
+        let what = format!("fast greedy, kernel given / greedy, {threads} thread(s)");
+        ratio_of_pairs(
+            25,
+            &what,
+            "≥ 1",
+            || fast_greedy(kernel.as_ref(), k),
+            || pool.install(|| greedy(&model)),
+        );
     }
     let built = || fast_greedy(build_kernel(&values, items, dims).as_ref(), k);
-    ratio_of_pairs(5, "fast greedy, kernel built / lazy greedy, 1 thread", "≥ 40", built, || {
-        one.install(|| lazy(&model))
+    ratio_of_pairs(5, "fast greedy, kernel built / greedy, 1 thread", "≥ 40", built, || {
+        one.install(|| greedy(&model))
     });
     if let Some(numpy) = Numpy::start(&values, items, dims, k) {
         assert_eq!(numpy.run("kernel given"), solution.subset.as_slice(), "numpy picks another set");
         for (pool, threads) in [(one, 1), (two, 2)] {
             for (algorithm, wanted) in [("kernel given", "≥ 1"), ("kernel built", "≥ 40")] {
-                let what = format!("numpy, {algorithm}, 1 thread / lazy greedy, {threads} thread(s)");
-                ratio_of_pairs(9, &what, wanted, || numpy.run(algorithm), || pool.install(|| lazy(&model)));
+                let what = format!("numpy, {algorithm}, 1 thread / greedy, {threads} thread(s)");
+                ratio_of_pairs(9, &what, wanted, || numpy.run(algorithm), || pool.install(|| greedy(&model)));
             }
         }
     }
-    report_time("lazy greedy, m = 10⁴, n = 100, k = 100, 1 thread", "-", 1.0, || {
-        one.install(|| lazy(&model))
-    });
+    report_time("greedy, m = 10⁴, n = 100, k = 100, 1 thread", "-", 1.0, || one.install(|| greedy(&model)));
 }
 
 fn main() {

@@ -7,8 +7,8 @@ use partition_dpp::{
     Dpp, Engine, Error, Features, IndependentKDpps, Inference, KDpp, Method, PartCounts, Partition,
     PartitionDpp, Quota, Result, Sampler, SamplerOptions, Subset, Watch,
     map::{
-        BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Softmax, Solution, Solver,
-        SymmetricGreedy, UpperBound,
+        BranchAndBound, Greedy, LocalSearch, Objective, Softmax, Solution, Solver, SymmetricGreedy,
+        UpperBound,
     },
     mcmc::{McmcOptions, Thinning},
 };
@@ -44,7 +44,6 @@ enum Task {
     Chains,
     Counts,
     Greedy,
-    LazyGreedy,
     LocalSearch,
     AnySize,
     Exact,
@@ -234,7 +233,6 @@ impl Case {
     fn search(&self, model: &impl Objective, watch: &Watch) -> Result<()> {
         let engine = Engine::cpu().watched(watch);
         let found = match self.task {
-            Task::LazyGreedy => LazyGreedy::default().solve(model, &engine.watched(watch))?,
             Task::LocalSearch => LocalSearch::default().solve(model, &engine.watched(watch))?,
             Task::Exact => BranchAndBound::default().solve(model, &engine.watched(watch))?,
             _ => Greedy::default().solve(model, &engine.watched(watch))?,
@@ -267,7 +265,7 @@ fn of_parts<'l, T>(list: &'l [T], partition: &Partition) -> &'l [T] {
 
 impl Task {
     fn is_search(self) -> bool {
-        matches!(self, Task::Greedy | Task::LazyGreedy | Task::LocalSearch | Task::Exact | Task::Bound)
+        matches!(self, Task::Greedy | Task::LocalSearch | Task::Exact | Task::Bound)
     }
 
     fn method(self) -> Method {

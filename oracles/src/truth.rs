@@ -134,7 +134,7 @@ pub fn restarted(model: &impl Objective) -> Solution {
 /// Checks all solvers and bounds of a model. Returns whether local search found the optimum at once, and with
 /// restarts.
 pub fn check(what: &str, model: &PartitionDpp, truth: &Truth) -> (bool, bool) {
-    let greedy = solvers::solve(model, what);
+    let greedy = solvers::greedy(model);
     let local = LocalSearch::default().solve(model, &Engine::cpu()).unwrap();
     let restarted = restarted(model);
     for (solver, solution) in [("greedy", &greedy), ("local search", &local), ("restarts", &restarted)] {

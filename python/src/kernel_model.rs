@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use numpy::PyArray1;
 use partition_dpp::{
     Engine, Error, Features, Partition, Sets, Subset,
-    map::{self, Coverage, LazyGreedy, Solver},
+    map::{self, Coverage, Greedy, Solver},
     similarity::{Bandwidth, DotKernel, KernelFunction, RbfKernel},
 };
 use pyo3::{prelude::*, types::PyType};
@@ -150,7 +150,7 @@ impl KernelModel {
             let kernel = self.comparison.kernel(&self.features, self.ridge)?;
             let (model, engine) = (self.model(&*kernel)?, Engine::cpu());
             match solver {
-                SolverChoice::Greedy => LazyGreedy::default().solve(&model, &engine.watched(&watch)),
+                SolverChoice::Greedy => Greedy::default().solve(&model, &engine.watched(&watch)),
                 SolverChoice::Coverage => coverage.solve(&model, &engine.watched(&within(&watch, limit))),
                 _ => local_search(limit).solve(&model, &engine.watched(&within(&watch, limit))),
             }

@@ -6,7 +6,7 @@ use partition_dpp::{
     Dpp, Engine, KDpp, Law, PartitionDpp, Watch,
     engine::Task,
     map::{
-        BranchAndBound, LazyGreedy, LocalSearch, Restarts, Softmax, Solver, SymmetricGreedy, Termination,
+        BranchAndBound, Greedy, LocalSearch, Restarts, Softmax, Solver, SymmetricGreedy, Termination,
         TopScores, UpperBound,
     },
 };
@@ -67,12 +67,12 @@ impl SolverChoice {
     /// The solver, for models of any kind.
     fn of<M>(self, limit: Option<Duration>) -> Option<Box<dyn Solver<M> + Send + Sync>>
     where
-        LazyGreedy: Solver<M>,
+        Greedy: Solver<M>,
         LocalSearch: Solver<M>,
         BranchAndBound: Solver<M>,
     {
         Some(match self {
-            Self::Greedy => Box::new(LazyGreedy::default()),
+            Self::Greedy => Box::new(Greedy::default()),
             Self::LocalSearch => Box::new(local_search(limit)),
             Self::Exact => Box::new(BranchAndBound::default()),
             Self::SymmetricGreedy | Self::Softmax | Self::Coverage => return None,

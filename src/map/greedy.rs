@@ -1,8 +1,9 @@
-//! The greedy algorithm with one pass over all rows per pick.
+//! The greedy algorithm.
 
 use super::{
     Candidates, Objective, Place, Solution, Solver,
     greedy_loop::Picked,
+    lazy_gains::LazyGains,
     pivots::{Gains, Pivots},
     plain_gains::PlainGains,
     repair,
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{Engine, Rows},
+    engine::{Engine, Rows, in_double},
 };
 
 /// Repeatedly picks the item that multiplies the determinant most, from the parts that are not full.
@@ -25,8 +26,13 @@ use crate::{
 /// go to the lowest item. If the picks exhaust the rank that a part needs, some are replaced once at the end to meet
 /// the quota.
 ///
+/// Gains never rise, so the CPU skips an item while its last known gain is below the current gain of another: most
+/// rows are read for few picks. A GPU updates all gains at every pick, and picks without the host.
+///
 /// # Cost
-/// 2mn operations and one pass over A per pick; 8 bytes per item. A GPU makes all picks without the host.
+/// On the CPU, mn operations for the first gains, then 2n for every item and direction that could matter: about a
+/// third of them for Gaussian rows with m = 10⁶, n = 64, k = 50. 16 bytes per item. On a GPU, 2mn operations and one
+/// pass over A per pick.
 ///
 /// # Numerics
 /// f64. When subtraction has cancelled eight digits of the largest gain, all gains are recomputed from the rows and
@@ -45,7 +51,9 @@ use crate::{
 ///
 /// # Source
 /// Çivril and Magdon-Ismail, *On selecting a maximum volume sub-matrix* (2009), for the guarantee; Chen, Zhang
-/// and Zhou, *Fast greedy MAP inference for determinantal point processes* (2018), on a dense kernel.
+/// and Zhou, *Fast greedy MAP inference for determinantal point processes* (2018), on a dense kernel; Minoux (1978)
+/// for laziness; Hemmi, Oki, Sakaue, Fujii and Iwata, *Lazy and fast greedy MAP inference for determinantal point
+/// process* (2022).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Greedy {}
 
@@ -60,14 +68,17 @@ impl<M: Objective> Solver<M> for Greedy {
     fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
         let (engine, watch) = engine.apart();
         let candidates = model.candidates();
-        let rows = candidates.rows();
-        let gains = PlainGains::new(engine, &rows);
-        solve(&candidates, engine, &rows, gains, &watch.start())
+        let (rows, clock) = (candidates.rows(), watch.start());
+        if engine.picks_ahead() {
+            return solve(&candidates, engine, &rows, PlainGains::new(engine, &rows), &clock);
+        }
+        let engine = in_double(engine);
+        solve(&candidates, engine, &rows, LazyGains::new(engine, &rows), &clock)
     }
 }
 
 /// Picks greedily using these gains, and repairs the picks if they exhaust a part's rank.
-pub(super) fn solve(
+fn solve(
     candidates: &Candidates<'_>,
     engine: &Engine,
     rows: &Rows<'_>,
@@ -100,3 +111,6 @@ pub(super) fn places(
     repair::complete(candidates, engine, rows, &mut picked, clock)?;
     Ok(picked.places)
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,8 +6,7 @@
 //!
 //! | solver | finds | cost |
 //! |---|---|---|
-//! | [`Greedy`] | a set grown by the item that adds most | 2mn per pick |
-//! | [`LazyGreedy`] | the same set, touching few rows | mn, and 2n for every row and direction that could matter |
+//! | [`Greedy`] | a set grown by the item that adds most | mn, and 2n for every row and pick that could matter |
 //! | [`LocalSearch`] | a set that no swap improves | 2mn² once, 4mn + 7mk per swap |
 //! | [`SymmetricGreedy`] | a set of any size, by one decision per item | 4mnr at most, O(nr²) |
 //! | [`Softmax`] | a set of any size that no single item improves, by relaxation | O(mn² + n³) per step |
@@ -15,8 +14,8 @@
 //! | [`TopScores`] | the items with the largest scores, regardless of similarity | O(m log m) |
 //! | [`BranchAndBound`] | the best set, with a proof | exponential; a few hundred nodes for 63 items |
 //!
-//! [`Greedy`], [`LazyGreedy`] and [`LocalSearch`] also take a [`KernelModel`], whose kernel is a function of two
-//! items, so K need not have few features. [`Coverage`] takes only such models.
+//! [`Greedy`] and [`LocalSearch`] also take a [`KernelModel`], whose kernel is a function of two items, so K need not
+//! have few features. [`Coverage`] takes only such models.
 //!
 //! [`Slates`](crate::slates::Slates) solves many small problems over one matrix of items, greedily and without
 //! allocation.
@@ -38,7 +37,7 @@ mod exact;
 mod greedy;
 mod greedy_loop;
 mod kernel_model;
-mod lazy_greedy;
+mod lazy_gains;
 mod lazy_visits;
 mod local_search;
 mod pivots;
@@ -65,7 +64,6 @@ pub use design::Design;
 pub use exact::{BranchAndBound, Search};
 pub use greedy::Greedy;
 pub use kernel_model::{Coverage, Covered, KernelModel};
-pub use lazy_greedy::LazyGreedy;
 pub use local_search::{LocalSearch, Restarts};
 pub use softmax::{Softmax, SoftmaxExtension, SoftmaxPoint};
 pub use solver::Solver;

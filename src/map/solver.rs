@@ -1,14 +1,14 @@
 //! The interface of all solvers.
 
-use super::{BranchAndBound, Greedy, LazyGreedy, LocalSearch, Softmax, Solution, SymmetricGreedy, TopScores};
+use super::{BranchAndBound, Greedy, LocalSearch, Softmax, Solution, SymmetricGreedy, TopScores};
 use crate::{Result, engine::Engine, sealed::Sealed};
 
 /// An algorithm that looks for the most probable set of a model.
 ///
-/// The type parameter is the model. [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy),
-/// [`LocalSearch`](super::LocalSearch) and [`BranchAndBound`](super::BranchAndBound) solve every
-/// [`Objective`](super::Objective). The first three also solve a [`KernelModel`](super::KernelModel).
-/// [`SymmetricGreedy`](super::SymmetricGreedy) and [`Softmax`](super::Softmax) solve a [`Dpp`](crate::Dpp).
+/// The type parameter is the model. [`Greedy`](super::Greedy), [`LocalSearch`](super::LocalSearch) and
+/// [`BranchAndBound`](super::BranchAndBound) solve every [`Objective`](super::Objective). The first two also solve a
+/// [`KernelModel`](super::KernelModel). [`SymmetricGreedy`](super::SymmetricGreedy) and [`Softmax`](super::Softmax)
+/// solve a [`Dpp`](crate::Dpp).
 ///
 /// The trait is sealed, since solvers read the models' own rows.
 ///
@@ -38,7 +38,6 @@ pub trait Solver<M>: Sealed {
 
 impl Sealed for BranchAndBound {}
 impl Sealed for Greedy {}
-impl Sealed for LazyGreedy {}
 impl Sealed for LocalSearch {}
 impl Sealed for Softmax {}
 impl Sealed for SymmetricGreedy {}

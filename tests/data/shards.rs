@@ -10,7 +10,7 @@ use oracles::{
 };
 use partition_dpp::{
     Engine, Error, Features, Method, Partition, PartitionDpp, Quota,
-    map::{Greedy, LazyGreedy, LocalSearch, Restarts, Solver},
+    map::{Greedy, LocalSearch, Restarts, Solver},
 };
 
 const ITEMS: usize = 3_000;
@@ -64,7 +64,6 @@ fn everything(features: &Features) -> Vec<String> {
     all.push(format!("{:?}", inference.log_partition_function()));
     all.push(format!("{:?}", inference.inclusion_probabilities().unwrap()));
     all.push(format!("{:?}", Greedy::default().solve(&dpp, &Engine::cpu()).unwrap()));
-    all.push(format!("{:?}", LazyGreedy::default().solve(&dpp, &Engine::cpu()).unwrap()));
     let search = LocalSearch::default().with_restarts(Restarts::Count(2));
     let found = search.solve(&dpp, &Engine::cpu()).unwrap();
     all.push(format!("{:?} {}", found.subset, found.log_det));

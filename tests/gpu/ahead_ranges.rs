@@ -9,7 +9,7 @@ use oracles::{
 };
 use partition_dpp::{
     Dpp, Engine, Features, Partition, PartitionDpp, Quota,
-    map::{Greedy, LazyGreedy, Objective, Solver, Termination},
+    map::{Greedy, Objective, Solver, Termination},
 };
 
 use crate::ahead::{labels, problems};
@@ -158,7 +158,7 @@ fn what_is_needed(tested: &Tested) {
         let quota = Quota::new(&partition, ranges).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         assert_same(&dpp, tested, &format!("{quota:?}"));
-        let solution = LazyGreedy::default().solve(&dpp, &tested.engine).unwrap();
+        let solution = Greedy::default().solve(&dpp, &tested.engine).unwrap();
         assert_eq!(solution.termination, Termination::GainNotPositive);
         let mut counts = [0; 3];
         solution.subset.iter().for_each(|item| counts[item % 3] += 1);

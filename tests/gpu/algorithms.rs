@@ -6,10 +6,7 @@ use partition_dpp::{
     Dpp, Engine, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
     SamplerOptions, Subset,
     engine::{Precision, gpu::Gpu},
-    map::{
-        BranchAndBound, Greedy, LazyGreedy, LocalSearch, Softmax, Solution, Solver, SymmetricGreedy,
-        UpperBound,
-    },
+    map::{BranchAndBound, Greedy, LocalSearch, Softmax, Solution, Solver, SymmetricGreedy, UpperBound},
 };
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
@@ -288,7 +285,7 @@ fn every_algorithm_computes_there() {
         UpperBound::default().certify(&quotas, &gpu.engine()).unwrap()
     });
     dispatching(&gpu, &["gain_update"], || BranchAndBound::default().solve(&quotas, &gpu.engine()).unwrap());
-    dispatching(&gpu, &["row_norms"], || LazyGreedy::default().solve(&quotas, &gpu.engine()).unwrap());
+    dispatching(&gpu, &["row_norms"], || Greedy::default().solve(&quotas, &gpu.engine()).unwrap());
     dispatching(&gpu, &["row_forms"], || Softmax::default().solve(&any, &gpu.engine()).unwrap());
     // Symmetric greedy decides item by item on the host, so no verb would help.
     let before = gpu.dispatches();

@@ -1,4 +1,4 @@
-//! Greedy sets, plain and lazy, against pivoted Cholesky of the dense kernel and against enumeration.
+//! Greedy sets against pivoted Cholesky of the dense kernel and against enumeration.
 #![allow(clippy::cast_possible_wrap, reason = "small numbers")]
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
@@ -8,7 +8,7 @@ use oracles::{
     enumerable_cases,
     oracle::{self, Determinants, dot},
     random::normals,
-    solvers::{parts, solve},
+    solvers::{greedy, parts},
 };
 use partition_dpp::{
     Dpp, Error, Features, KDpp, Partition, PartitionDpp, Quota,
@@ -139,9 +139,9 @@ impl Problem {
         let partition_dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let partition_dpp = conditioned!(partition_dpp, condition).unwrap();
         vec![
-            (solve(&dpp, "DPP"), choice(zeros, vec![self.rows.len()], true)),
-            (solve(&k_dpp, "k-DPP"), choice(zeros, vec![k], false)),
-            (solve(&partition_dpp, "Partition-DPP"), self.quota_choice()),
+            (greedy(&dpp), choice(zeros, vec![self.rows.len()], true)),
+            (greedy(&k_dpp), choice(zeros, vec![k], false)),
+            (greedy(&partition_dpp), self.quota_choice()),
         ]
     }
 }
@@ -188,7 +188,7 @@ fn a_greedy_algorithm_with_a_planted_fault_is_found() {
     let labels = vec![0; problem.rows.len()];
     let choice =
         Choice { labels: &labels, left: vec![5], stop_at_one: false, condition: Condition::default() };
-    let solution = solve(&KDpp::new(&problem.features(), 5).unwrap(), "copies");
+    let solution = greedy(&KDpp::new(&problem.features(), 5).unwrap());
     assert!(agrees(&solution, &problem.rows, &choice, Fault::None));
     assert!(!agrees(&solution, &problem.rows, &choice, Fault::LastOfEquals));
 }
@@ -201,7 +201,7 @@ fn known_answers_are_never_beaten_and_values_are_right() {
         let (partition, quota) = parts(&case.labels, &case.quota);
         let (law, log_z) = oracle.partition_dpp(&case.labels, &case.quota);
         let optimum = law.values().copied().fold(0.0, f64::max).ln() + log_z;
-        let solution = solve(&PartitionDpp::new(&features, &partition, &quota).unwrap(), &case.name);
+        let solution = greedy(&PartitionDpp::new(&features, &partition, &quota).unwrap());
         assert_eq!(solution.termination, Termination::QuotaMet, "{}", case.name);
         assert_eq!(solution.subset.part_counts(&partition), case.quota, "{}", case.name);
         let value = oracle.det(solution.subset.as_slice()).ln();
@@ -224,41 +224,41 @@ fn of_equal_gains_the_lowest_item_is_picked() {
     let values: Vec<f64> =
         (0..6).flat_map(|i| (0..3).map(move |j| if i / 2 == j { 2.0 } else { 0.0 })).collect();
     let features = Features::from_rows(6, 3, &values).unwrap();
-    assert_eq!(solve(&KDpp::new(&features, 2).unwrap(), "pairs").subset.as_slice(), [0, 2]);
-    assert_eq!(solve(&Dpp::new(&features).unwrap(), "pairs").subset.as_slice(), [0, 2, 4]);
+    assert_eq!(greedy(&KDpp::new(&features, 2).unwrap()).subset.as_slice(), [0, 2]);
+    assert_eq!(greedy(&Dpp::new(&features).unwrap()).subset.as_slice(), [0, 2, 4]);
     // The tie between items 0 (part 1) and 1 (part 0) decides which part may take the other row.
     let values = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.5];
     let features = Features::from_rows(4, 2, &values[..]).unwrap();
     let (partition, quota) = parts(&[1, 0, 0, 1], &[1, 1]);
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    assert_eq!(solve(&dpp, "a tie of parts").subset.as_slice(), [0, 2]);
+    assert_eq!(greedy(&dpp).subset.as_slice(), [0, 2]);
     // A million-fold tie, over many tasks with many blocks.
     let values: Vec<f64> =
         (0..50_000).flat_map(|i| if i % 5 == 4 { [0.0, 1.0] } else { [1.0, 0.0] }).collect();
     let features = Features::from_rows(50_000, 2, &values).unwrap();
-    assert_eq!(solve(&KDpp::new(&features, 2).unwrap(), "many ties").subset.as_slice(), [0, 4]);
+    assert_eq!(greedy(&KDpp::new(&features, 2).unwrap()).subset.as_slice(), [0, 4]);
     let dpp = KDpp::new(&features, 2).unwrap().excluding(&[0, 4, 20_000]).unwrap();
-    assert_eq!(solve(&dpp, "many ties").subset.as_slice(), [1, 9]);
+    assert_eq!(greedy(&dpp).subset.as_slice(), [1, 9]);
 }
 
 #[test]
 fn a_dpp_stops_where_no_gain_exceeds_one() {
     let unit = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 1.0]).unwrap();
-    let solution = solve(&Dpp::new(&unit).unwrap(), "gains of exactly 1");
+    let solution = greedy(&Dpp::new(&unit).unwrap());
     assert!(solution.subset.is_empty() && solution.stats.gains.is_empty());
     assert_eq!((solution.log_det.to_bits(), solution.termination), (0, Termination::GainNotPositive));
     let just = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 1.0 + 1e-12]).unwrap();
-    assert_eq!(solve(&Dpp::new(&just).unwrap(), "a gain above 1").subset.as_slice(), [1]);
-    let solution = solve(&Dpp::new(&unit).unwrap().including(&[1]).unwrap(), "an item included");
+    assert_eq!(greedy(&Dpp::new(&just).unwrap()).subset.as_slice(), [1]);
+    let solution = greedy(&Dpp::new(&unit).unwrap().including(&[1]).unwrap());
     assert_eq!(solution.subset.as_slice(), [1]);
     // The rank is exhausted while gains are still large: they fall from 1e20 to zero.
     let values: Vec<f64> = normals(40 * 3, 2).iter().map(|x| x * 1e10).collect();
-    let solution = solve(&Dpp::new(&Features::from_rows(40, 3, values).unwrap()).unwrap(), "rank 3");
+    let solution = greedy(&Dpp::new(&Features::from_rows(40, 3, values).unwrap()).unwrap());
     assert_eq!((solution.subset.len(), solution.termination), (3, Termination::GainNotPositive));
     for (size, count) in [(1e-300, 0), (1e-150, 0), (1e150, 3), (1e300, 3)] {
         let values: Vec<f64> = normals(40 * 3, 2).iter().map(|x| x * size).collect();
         let features = Features::from_rows(40, 3, values).unwrap();
-        assert_eq!(solve(&Dpp::new(&features).unwrap(), "a scale").subset.len(), count, "{size:e}");
+        assert_eq!(greedy(&Dpp::new(&features).unwrap()).subset.len(), count, "{size:e}");
     }
 }
 
@@ -270,7 +270,7 @@ fn quotas_are_met_where_greedy_picks_exhaust_the_rank_that_a_part_needs() {
     let features = Features::from_rows(200_002, 2, &values).unwrap();
     let labels: Vec<usize> = (0..200_002).map(|i| usize::from(i >= 2)).collect();
     let (partition, quota) = parts(&labels, &[1, 1]);
-    let solution = solve(&PartitionDpp::new(&features, &partition, &quota).unwrap(), "one line");
+    let solution = greedy(&PartitionDpp::new(&features, &partition, &quota).unwrap());
     assert_eq!((solution.subset.as_slice(), solution.stats.repairs), (&[1, 8][..], 1));
     assert_eq!(solution.termination, Termination::QuotaMet);
     assert_abs_diff_eq!(solution.log_det, 1.6_f64.powi(2).ln(), epsilon = 1e-12);
@@ -286,7 +286,7 @@ fn quotas_are_met_where_greedy_picks_exhaust_the_rank_that_a_part_needs() {
     }
     let features = Features::from_rows(rows.len(), parts_of_chain, rows.concat()).unwrap();
     let (partition, quota) = parts(&labels, &vec![1; parts_of_chain]);
-    let solution = solve(&PartitionDpp::new(&features, &partition, &quota).unwrap(), "a chain");
+    let solution = greedy(&PartitionDpp::new(&features, &partition, &quota).unwrap());
     assert_eq!(solution.subset.part_counts(&partition), vec![1; parts_of_chain]);
     assert_eq!((solution.stats.repairs, solution.termination), (parts_of_chain - 1, Termination::QuotaMet));
     assert_abs_diff_eq!(solution.log_det, 0.25_f64.ln(), epsilon = 1e-12);
@@ -299,7 +299,7 @@ fn tight_quotas_are_met() {
     let labels: Vec<usize> = (0..items).map(|i| i % 10).collect();
     // One item of each of ten parts, as many as the rank.
     let (partition, quota) = parts(&labels, &[1; 10]);
-    let solution = solve(&PartitionDpp::new(&features, &partition, &quota).unwrap(), "ten parts");
+    let solution = greedy(&PartitionDpp::new(&features, &partition, &quota).unwrap());
     assert_eq!(solution.subset.part_counts(&partition), [1; 10]);
     assert!(solution.log_det > 0.0);
     // A part taken whole, a part whose rank equals its quota, and a part from which nothing is taken.
@@ -311,10 +311,10 @@ fn tight_quotas_are_met() {
     let labels: Vec<usize> = (0..items).map(|i| if i < 3 { 3 } else { i % 3 }).collect();
     let (partition, quota) = parts(&labels, &[5, 2, 0, 3]);
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let solution = solve(&dpp, "tight parts");
+    let solution = greedy(&dpp);
     assert_eq!(solution.subset.part_counts(&partition), [5, 2, 0, 3]);
     assert!(solution.log_det.is_finite());
-    let solution = solve(&dpp.including(&[3, 4]).unwrap().excluding(&[6, 7]).unwrap(), "conditioned");
+    let solution = greedy(&dpp.including(&[3, 4]).unwrap().excluding(&[6, 7]).unwrap());
     assert_eq!(solution.subset.part_counts(&partition), [5, 2, 0, 3]);
     assert!(solution.subset.contains(3) && solution.subset.contains(4));
     assert!(!solution.subset.contains(6) && !solution.subset.contains(7));
@@ -340,11 +340,11 @@ fn values_are_pinned() {
     let features = Features::from_rows(500, 10, normals(500 * 10, 2016)).unwrap();
     let labels: Vec<usize> = (0..500).map(|i| i % 4).collect();
     let (partition, quota) = parts(&labels, &[1, 2, 2, 1]);
-    let solution = solve(&PartitionDpp::new(&features, &partition, &quota).unwrap(), "pinned");
+    let solution = greedy(&PartitionDpp::new(&features, &partition, &quota).unwrap());
     assert_eq!(format!("{} {:.9}", solution.subset, solution.log_det), "18 156 319 362 437 453 18.084478035");
-    let solution = solve(&KDpp::new(&features, 6).unwrap(), "pinned");
+    let solution = greedy(&KDpp::new(&features, 6).unwrap());
     assert_eq!(format!("{} {:.9}", solution.subset, solution.log_det), "7 18 156 319 335 437 18.425632762");
-    let solution = solve(&Dpp::new(&features).unwrap(), "pinned");
+    let solution = greedy(&Dpp::new(&features).unwrap());
     assert_eq!(
         format!("{} {:.9}", solution.subset, solution.log_det),
         "7 18 156 311 319 335 436 437 453 495 28.022966699"

@@ -24,7 +24,7 @@ fn what_a_part_needs_is_made_room_for() {
     for quota in [quota.clone(), quota.clone().with_total(2).unwrap(), quota.with_total(3).unwrap()] {
         let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let truth = Truth::new(minors.clone(), &labels, &quota);
-        let greedy = solvers::solve(&model, "repair");
+        let greedy = solvers::greedy(&model);
         assert_eq!(truth.fault(&greedy), "");
         // With two items in total, room for part 1 is kept: the second pick is from part 1, and depends on the first.
         assert_eq!(greedy.stats.repairs, 1, "{quota:?}");

@@ -6,7 +6,7 @@ use oracles::{assert_error, known_answers, oracle::dot};
 use partition_dpp::{
     CountRange, Engine, Error, Features, Kernel, Partition, PartitionDpp, Quota, Watch,
     error::KernelProblem,
-    map::{Greedy, KernelModel, LazyGreedy, LocalSearch, Solution, Solver, Termination},
+    map::{Greedy, KernelModel, LocalSearch, Solution, Solver, Termination},
     similarity::{Bandwidth, DotKernel, KernelFn, KernelFunction, RbfKernel},
 };
 
@@ -44,13 +44,8 @@ fn naive(kernel: &[Vec<f64>], labels: &[usize], counts: &[usize], fault: Fault) 
     picked
 }
 
-fn both(model: &KernelModel<'_>) -> Solution {
-    let eager = Greedy::default().solve(model, &Engine::cpu()).unwrap();
-    let lazy = LazyGreedy::default().solve(model, &Engine::cpu()).unwrap();
-    assert_eq!(eager.subset, lazy.subset);
-    assert!((eager.log_det - lazy.log_det).abs() < 1e-9 * (1.0 + eager.log_det.abs()));
-    assert_eq!((eager.termination, eager.missing), (lazy.termination, lazy.missing));
-    lazy
+fn greedy(model: &KernelModel<'_>) -> Solution {
+    Greedy::default().solve(model, &Engine::cpu()).unwrap()
 }
 
 /// Returns the labels of 240 items in four parts.
@@ -68,7 +63,7 @@ fn compare(kernel: &dyn KernelFunction, dense: &[Vec<f64>], faulty: &[Vec<f64>],
     let mut noticed = 0;
     for counts in COUNTS {
         let quota = Quota::new(&partition, counts).unwrap();
-        let solution = both(&KernelModel::new(kernel, &partition, &quota).unwrap());
+        let solution = greedy(&KernelModel::new(kernel, &partition, &quota).unwrap());
         let expected = naive(dense, &labels, &counts, Fault::None);
         assert_eq!(solution.subset.as_slice(), expected, "{kernel:?}, {counts:?}");
         assert_eq!((solution.termination, solution.missing), (Termination::QuotaMet, 0));
@@ -126,7 +121,7 @@ fn a_ridge_gives_the_sets_of_the_dense_kernel() {
             let model = model.including(&included).unwrap().excluding(&excluded).unwrap();
             let dpp = PartitionDpp::new(dense.features(), &partition, &quota).unwrap();
             let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
-            let (found, expected) = (both(&model), Greedy::default().solve(&dpp, &Engine::cpu()).unwrap());
+            let (found, expected) = (greedy(&model), Greedy::default().solve(&dpp, &Engine::cpu()).unwrap());
             assert_eq!(found.subset, expected.subset, "{quota:?}");
             assert!((found.log_det - expected.log_det).abs() < 1e-9);
             assert_eq!((found.termination, found.missing), (expected.termination, 0));
@@ -143,7 +138,7 @@ fn known_cases_are_met() {
         let kernel = KernelFn::new(case.items(), entry).unwrap();
         let partition = Partition::from_labels(&case.labels).unwrap();
         let quota = Quota::new(&partition, &case.quota).unwrap();
-        let solution = both(&KernelModel::new(&kernel, &partition, &quota).unwrap());
+        let solution = greedy(&KernelModel::new(&kernel, &partition, &quota).unwrap());
         // Squared residuals below 1e-12 cannot be computed from entries of K.
         if solution.missing > 0 {
             println!("{}: {} missing", case.name, solution.missing);
@@ -163,16 +158,16 @@ fn known_cases_are_met() {
 fn dot_products_exhaust_their_rank() {
     let given = features(240, 6, 13);
     let kernel = DotKernel::new(&given);
-    let solution = both(&KernelModel::of_size(&kernel, 9).unwrap());
+    let solution = greedy(&KernelModel::of_size(&kernel, 9).unwrap());
     assert_eq!((solution.subset.len(), solution.missing), (6, 3));
     assert_eq!(solution.termination, Termination::RankExhausted);
     let rows: Vec<Vec<f64>> = (0..240).map(|item| given.row(item)).collect();
     // A closure does not state its rank.
     let kernel = KernelFn::new(240, |i, j| dot(&rows[i], &rows[j])).unwrap();
-    let solution = both(&KernelModel::of_size(&kernel, 9).unwrap());
+    let solution = greedy(&KernelModel::of_size(&kernel, 9).unwrap());
     assert_eq!((solution.subset.len(), solution.termination), (6, Termination::RankExhausted));
     let zero = KernelFn::new(4, |_, _| 0.0).unwrap();
-    let solution = both(&KernelModel::of_size(&zero, 2).unwrap());
+    let solution = greedy(&KernelModel::of_size(&zero, 2).unwrap());
     assert_eq!((solution.subset.len(), solution.missing), (0, 2));
 }
 
@@ -181,11 +176,8 @@ fn faults_of_a_function_name_the_pair() {
     let kernel =
         KernelFn::new(5, |i, j| if i + j == 5 { f64::NAN } else { f64::from(u8::from(i == j)) }).unwrap();
     let model = KernelModel::of_size(&kernel, 3).unwrap();
-    for found in
-        [Greedy::default().solve(&model, &Engine::cpu()), LazyGreedy::default().solve(&model, &Engine::cpu())]
-    {
-        assert_error!(found, Error::Kernel(KernelProblem::NotFinite { row, column, .. }) if row + column == 5, ["NaN"]);
-    }
+    let found = Greedy::default().solve(&model, &Engine::cpu());
+    assert_error!(found, Error::Kernel(KernelProblem::NotFinite { row, column, .. }) if row + column == 5, ["NaN"]);
     let negative = KernelFn::new(3, |i, _| 1.0 - i as f64).unwrap();
     let problem = KernelProblem::NegativeDiagonal { item: 2, value: -1.0 };
     assert_error!(KernelModel::of_size(&negative, 1), Error::Kernel(ref found) if *found == problem, ["items 2 and 2", "-1"]);
@@ -224,7 +216,6 @@ fn conditions_are_checked() {
     let dependent = four.including(&[0, 1, 2, 3]).unwrap();
     for refused in [
         Greedy::default().solve(&dependent, &Engine::cpu()),
-        LazyGreedy::default().solve(&dependent, &Engine::cpu()),
         LocalSearch::default().solve(&dependent, &Engine::cpu()),
     ] {
         assert_error!(refused, Error::DependentItems { item: 3 }, ["3"]);
@@ -243,7 +234,7 @@ fn a_stopped_run_meets_the_quota() {
     let model = KernelModel::new(&kernel, &partition, &quota).unwrap();
     let stop = Arc::new(AtomicBool::new(true));
     let watch = Watch::default().stopped_by(&stop);
-    let found = LazyGreedy::default().solve(&model, &Engine::cpu().watched(&watch)).unwrap();
+    let found = Greedy::default().solve(&model, &Engine::cpu().watched(&watch)).unwrap();
     assert_eq!((found.termination, found.missing), (Termination::Interrupted, 0));
     assert_eq!(found.subset.part_counts(&partition), [3, 3, 0, 3]);
 }
@@ -255,7 +246,7 @@ fn sets_do_not_depend_on_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let kernel = RbfKernel::new(&given, Bandwidth::Median).unwrap();
-            both(&KernelModel::of_size(&kernel, 60).unwrap())
+            greedy(&KernelModel::of_size(&kernel, 60).unwrap())
         })
     };
     assert_eq!(on(1), on(3));

@@ -6,7 +6,7 @@ use oracles::{assert_error, oracle::Determinants, random::normals};
 use partition_dpp::{
     CountRange, Dpp, Engine, Error, KDpp, Partition, PartitionDpp, Quota, Watch,
     error::WeightProblem,
-    map::{Greedy, KernelModel, LazyGreedy, LocalSearch, Solution, Solver, Termination},
+    map::{Greedy, KernelModel, LocalSearch, Solution, Solver, Termination},
     similarity::{Bandwidth, Rbf, RbfKernel},
 };
 
@@ -14,14 +14,11 @@ use super::{features, gaussian};
 const BANDWIDTH: Bandwidth = Bandwidth::Exactly(1.0);
 
 fn greedy(model: &KernelModel<'_>) -> Solution {
-    let eager = Greedy::default().solve(model, &Engine::cpu()).unwrap();
-    let lazy = LazyGreedy::default().solve(model, &Engine::cpu()).unwrap();
-    assert_eq!((&eager.subset, eager.termination), (&lazy.subset, lazy.termination));
-    assert!((eager.log_det - lazy.log_det).abs() < 1e-9 * (1.0 + eager.log_det.abs()));
-    let gains: f64 = lazy.stats.gains.iter().sum();
-    let all_picked = lazy.stats.gains.len() == lazy.subset.len();
-    assert!(!all_picked || (gains - lazy.log_det).abs() < 1e-9 * (1.0 + gains.abs()));
-    lazy
+    let found = Greedy::default().solve(model, &Engine::cpu()).unwrap();
+    let gains: f64 = found.stats.gains.iter().sum();
+    let all_picked = found.stats.gains.len() == found.subset.len();
+    assert!(!all_picked || (gains - found.log_det).abs() < 1e-9 * (1.0 + gains.abs()));
+    found
 }
 
 fn labels() -> (Vec<usize>, Partition) {
@@ -209,8 +206,8 @@ fn a_stopped_run_prefers_quality() {
     let model = KernelModel::new(&kernel, &partition, &quota).unwrap().with_log_quality(&logs).unwrap();
     let stop = Arc::new(AtomicBool::new(true));
     let watch = Watch::default().stopped_by(&stop);
-    let found = LazyGreedy::default().solve(&model, &Engine::cpu().watched(&watch)).unwrap();
-    let finished = LazyGreedy::default().solve(&model, &Engine::cpu()).unwrap();
+    let found = Greedy::default().solve(&model, &Engine::cpu().watched(&watch)).unwrap();
+    let finished = Greedy::default().solve(&model, &Engine::cpu()).unwrap();
     assert_eq!((found.termination, &found.subset), (Termination::Interrupted, &finished.subset));
     let searched = LocalSearch::default().solve(&model, &Engine::cpu().watched(&watch)).unwrap();
     assert_eq!((searched.termination, &searched.subset), (Termination::Interrupted, &finished.subset));

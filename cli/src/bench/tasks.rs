@@ -9,7 +9,7 @@ use partition_dpp::{
         self, Job, Precision,
         low_level::{Items, Rows},
     },
-    map::{LazyGreedy, LocalSearch, Solver},
+    map::{Greedy, LocalSearch, Solver},
     slates::{SlateRequest, Slates},
 };
 use serde::Serialize;
@@ -80,7 +80,7 @@ impl Task {
             Self::Gram => Box::new(|| grams(case, engine)),
             Self::Gains => Box::new(|| gains(case, engine)),
             Self::Greedy => {
-                Box::new(|| Ok(vec![vec![LazyGreedy::default().solve(&case.model()?, engine)?.log_det]]))
+                Box::new(|| Ok(vec![vec![Greedy::default().solve(&case.model()?, engine)?.log_det]]))
             }
             Self::LocalSearch => {
                 Box::new(|| Ok(vec![vec![LocalSearch::default().solve(&case.model()?, engine)?.log_det]]))

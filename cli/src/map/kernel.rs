@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use partition_dpp::{
     Engine,
-    map::{KernelModel, LazyGreedy, Solution, Solver, Termination},
+    map::{Greedy, KernelModel, Solution, Solver, Termination},
 };
 
 use super::{
@@ -99,7 +99,7 @@ impl Search<'_> {
     }
 
     fn greedy(&self, model: &KernelModel<'_>) -> Result<Solution, Failure> {
-        Ok(LazyGreedy::default().solve(model, &self.searching(&Engine::cpu(), None))?)
+        Ok(Greedy::default().solve(model, &self.searching(&Engine::cpu(), None))?)
     }
 
     /// Local search, which the limit may end before the greedy set is complete.

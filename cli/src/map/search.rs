@@ -5,8 +5,8 @@ use std::time::Duration;
 use partition_dpp::{
     Dpp, Engine, IndependentKDpps, Law, Watch,
     map::{
-        self, BranchAndBound, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
-        Solver, SymmetricGreedy, Termination, TopScores, UpperBound,
+        self, BranchAndBound, Greedy, ItemOrder, LocalSearch, Objective, Restarts, Softmax, Solution, Solver,
+        SymmetricGreedy, Termination, TopScores, UpperBound,
     },
     watch,
 };
@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
         let engine = |limit| self.searching(self.engine, limit);
         Ok(match self.arguments.solver {
             SolverChoice::Exact => self.exact(model)?,
-            SolverChoice::Greedy => LazyGreedy::default().solve(model, &engine(None))?,
+            SolverChoice::Greedy => Greedy::default().solve(model, &engine(None))?,
             _ => self.restarting().solve(model, &engine(self.limit()))?,
         })
     }

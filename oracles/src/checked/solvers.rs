@@ -3,8 +3,8 @@
 use partition_dpp::{
     Dpp, Result,
     map::{
-        BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, Solver,
-        SymmetricGreedy, Termination, UpperBound,
+        BranchAndBound, Greedy, LocalSearch, Objective, Restarts, Softmax, Solution, Solver, SymmetricGreedy,
+        Termination, UpperBound,
     },
 };
 
@@ -17,7 +17,6 @@ const TOLERANCE: f64 = 1e-9;
 pub fn solve(examined: &mut Examined<'_>, model: &impl Objective) {
     let engine = examined.engine;
     solution(examined, "greedy", Greedy::default().solve(model, engine));
-    solution(examined, "lazy greedy", LazyGreedy::default().solve(model, engine));
     solution(examined, "local search", LocalSearch::default().solve(model, engine));
     let restarts = LocalSearch::default().with_restarts(Restarts::Count(3));
     solution(examined, "restarts", restarts.solve(model, engine));

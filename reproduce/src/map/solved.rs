@@ -6,8 +6,7 @@ use nalgebra::DMatrix;
 use partition_dpp::{
     Engine, Features, KDpp, Watch,
     map::{
-        BranchAndBound, LazyGreedy, LocalSearch, Objective, Restarts, Solution, Solver, Termination,
-        UpperBound,
+        BranchAndBound, Greedy, LocalSearch, Objective, Restarts, Solution, Solver, Termination, UpperBound,
     },
 };
 
@@ -57,7 +56,7 @@ pub(super) fn solve_size(features: &Features, size: usize, effort: Effort) -> Re
 pub(super) fn solve(model: &impl Objective, size: usize, effort: Effort) -> Result<Solved, Failure> {
     let Effort { restarts, seed, limit, exact, watch } = effort;
     let engine = Engine::cpu().watched(&watch);
-    let greedy = LazyGreedy::default().solve(model, &engine)?;
+    let greedy = Greedy::default().solve(model, &engine)?;
     let climbed = LocalSearch::default().solve(model, &engine)?;
     let again = LocalSearch::default().with_restarts(Restarts::Count(restarts)).with_seed(seed);
     let again = again.solve(model, &engine)?;

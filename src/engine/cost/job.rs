@@ -16,7 +16,7 @@ pub enum Task {
     Inference,
     /// The set-up of an interpolation sampler, and this number of draws.
     Interpolation(usize),
-    /// [`LazyGreedy`](crate::map::LazyGreedy) on the CPU, [`Greedy`](crate::map::Greedy) on a GPU.
+    /// [`Greedy`](crate::map::Greedy) picks.
     Greedy,
     /// This number of climbs of [`LocalSearch`](crate::map::LocalSearch), each from a greedy set.
     LocalSearch(usize),

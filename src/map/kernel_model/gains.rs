@@ -4,7 +4,7 @@ use super::{
     super::{Place, lazy_visits::Leaders},
     KernelModel,
     quality::power_of_two,
-    visits::{Floor, Run, Update},
+    visits::{Floor, Run},
 };
 use crate::{
     Result,
@@ -168,17 +168,13 @@ impl<'m, 'k, T: FeatureScalar> Gains<'m, 'k, T> {
         &mut self,
         factor: &Factor<'_>,
         least: &[Option<f64>],
-        update: Update,
         noise: f64,
     ) -> Result<Vec<Leader>> {
-        let lead = match update {
-            Update::Every => f64::NEG_INFINITY,
-            Update::Needed => self.lead(factor, least)?,
-        };
+        let lead = self.lead(factor, least)?;
         let mut tasks = Vec::new();
         for (group, (known, least)) in self.groups.iter_mut().zip(least).enumerate() {
             let Some(least) = least else { continue };
-            let floor = Floor { update, gain: least.max(lead), noise };
+            let floor = Floor { gain: least.max(lead), noise };
             tasks.extend(known.tasks().map(|task| (group, floor, task)));
         }
         let found = map_ordered_mut(tasks, |_, (group, floor, mut task): (usize, Floor, Task<'_, T>)| {
@@ -216,7 +212,7 @@ impl<'m, 'k, T: FeatureScalar> Gains<'m, 'k, T> {
         leaders.truncate(FIRST);
         let mut lead = f64::NEG_INFINITY;
         for (place, _) in leaders {
-            let floor = Floor { update: Update::Every, gain: f64::NEG_INFINITY, noise: 0.0 };
+            let floor = Floor { gain: f64::NEG_INFINITY, noise: 0.0 };
             let known = &mut self.groups[place.group];
             known.whole().visit(factor, &[place.position], floor)?;
             let gain = known.gain(place.position);
@@ -284,15 +280,11 @@ impl<T: FeatureScalar> Group<'_, T> {
 impl<T: FeatureScalar> Task<'_, T> {
     /// The best items of the task, if any could reach the floor.
     fn search(&mut self, factor: &Factor<'_>, floor: Floor) -> Result<Leaders> {
-        let least = match floor.update {
-            Update::Every => f64::MIN,
-            Update::Needed => floor.gain,
-        };
-        let reaches = |block: &Block| block.gain + floor.noise * block.diagonal >= least;
+        let reaches = |block: &Block| block.gain + floor.noise * block.diagonal >= floor.gain;
         let mut waiting = Vec::new();
         for (at, _) in self.blocks.iter().enumerate().filter(|(_, block)| reaches(block)) {
             let positions = at * BLOCK..self.items.items.len().min((at + 1) * BLOCK);
-            waiting.extend(positions.filter(|&at| self.items.gain_within(at, floor.noise) >= least));
+            waiting.extend(positions.filter(|&at| self.items.gain_within(at, floor.noise) >= floor.gain));
         }
         if waiting.is_empty() {
             return Ok(Leaders::default());

@@ -2,13 +2,12 @@
 
 use super::{
     super::{
-        Greedy, LazyGreedy, Place, Solution, Solver, Stats, Termination,
+        Greedy, Place, Solution, Solver, Stats, Termination,
         greedy_loop::{self, FillStep, Picks, Source, Step},
         watch::Clock,
     },
     KernelModel, NOTHING,
     gains::{Gains, Leader},
-    visits::Update,
 };
 use crate::{
     Result, Subset,
@@ -32,6 +31,9 @@ const FAINT: f64 = 1e-150;
 /// c_j = L⁻¹ K_{S,j},   d_j = K_jj − ‖c_j‖²,   i* = argmax d_j
 /// ```
 ///
+/// Gains are upper bounds: an item applies the picks that it has missed, many at a time, when its last known gain is
+/// among the largest.
+///
 /// # Cost
 /// At most 2mnk + mk² operations, and 4mk bytes for the coefficients c (8mk up to 256 MiB, or if f32 is not accurate
 /// enough). Every pick takes 2nk + k² more operations for each item that is nearly as good.
@@ -41,7 +43,7 @@ const FAINT: f64 = 1e-150;
 /// K. The pick is the best of these, and its gain is accurate. The same items give the measured error of gains from
 /// coefficients in f32. Once the largest gain is below 64 times this error, coefficients are computed again in f64.
 impl Solver<KernelModel<'_>> for Greedy {
-    /// Returns the greedy set of a kernel function. Every pick updates all items that can still be picked.
+    /// Returns the greedy set of a kernel function.
     ///
     /// A stopped run fills the quota with the items whose last known gains are largest, as long as they are
     /// independent. If the picks exhaust the rank that a part needs, the set stays short of the quota.
@@ -49,19 +51,7 @@ impl Solver<KernelModel<'_>> for Greedy {
     /// # Errors
     /// [`Error::Kernel`](crate::Error::Kernel) if entries are not finite.
     fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
-        Ok(pick(model, Update::Every, &engine.apart().1.start())?.solution(model))
-    }
-}
-
-/// Works like [`Greedy`] with bounds of gains: an item applies the picks that it has missed, many at a time, when its
-/// last known gain is among the largest.
-impl Solver<KernelModel<'_>> for LazyGreedy {
-    /// Returns the same set as [`Greedy`], faster.
-    ///
-    /// # Errors
-    /// The same as for [`Greedy`].
-    fn solve(&self, model: &KernelModel<'_>, engine: &Engine) -> Result<Solution> {
-        Ok(pick(model, Update::Needed, &engine.apart().1.start())?.solution(model))
+        Ok(pick(model, &engine.apart().1.start())?.solution(model))
     }
 }
 
@@ -123,29 +113,28 @@ impl KernelModel<'_> {
 }
 
 /// Computes the greedy set of a model.
-pub(super) fn pick<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Factored<'k>> {
+pub(super) fn pick<'k>(model: &KernelModel<'k>, clock: &Clock) -> Result<Factored<'k>> {
     let items: usize = model.groups.iter().map(Vec::len).sum();
     let bytes =
         items.saturating_mul(model.included().len() + model.counts.most).saturating_mul(size_of::<f64>());
-    if bytes > SMALL { in_single(model, update, clock) } else { in_double(model, update, clock) }
+    if bytes > SMALL { in_single(model, clock) } else { in_double(model, clock) }
 }
 
-fn in_double<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Factored<'k>> {
+fn in_double<'k>(model: &KernelModel<'k>, clock: &Clock) -> Result<Factored<'k>> {
     let mut picks = model.no_picks();
     let factor = model.included_factor(model.counts.most)?;
-    let factor = ColumnPivots::<f64>::new(model, factor, &picks, update).run(&mut picks, clock)?.0;
+    let factor = ColumnPivots::<f64>::new(model, factor, &picks).run(&mut picks, clock)?.0;
     Ok(Factored { factor, picked: picks.into_picked() })
 }
 
 /// Picks with coefficients in f32 as long as they are accurate enough.
-fn in_single<'k>(model: &KernelModel<'k>, update: Update, clock: &Clock) -> Result<Factored<'k>> {
+fn in_single<'k>(model: &KernelModel<'k>, clock: &Clock) -> Result<Factored<'k>> {
     let mut picks = model.no_picks();
     let factor = model.included_factor(model.counts.most)?;
-    let (mut factor, is_done) =
-        ColumnPivots::<f32>::new(model, factor, &picks, update).run(&mut picks, clock)?;
+    let (mut factor, is_done) = ColumnPivots::<f32>::new(model, factor, &picks).run(&mut picks, clock)?;
     if !is_done {
         // All coefficients are computed again, as items are visited.
-        factor = ColumnPivots::<f64>::new(model, factor, &picks, update).run(&mut picks, clock)?.0;
+        factor = ColumnPivots::<f64>::new(model, factor, &picks).run(&mut picks, clock)?.0;
     }
     Ok(Factored { factor, picked: picks.into_picked() })
 }
@@ -163,7 +152,6 @@ struct Best {
 /// The items that can be picked, with the factor of the picked ones.
 struct ColumnPivots<'m, 'k, T> {
     model: &'m KernelModel<'k>,
-    update: Update,
     factor: Factor<'k>,
     gains: Gains<'m, 'k, T>,
     /// The largest observed error of a gain, as a fraction of K_jj.
@@ -172,11 +160,11 @@ struct ColumnPivots<'m, 'k, T> {
 }
 
 impl<'m, 'k, T: FeatureScalar> ColumnPivots<'m, 'k, T> {
-    fn new(model: &'m KernelModel<'k>, factor: Factor<'k>, picks: &Picks<'_>, update: Update) -> Self {
+    fn new(model: &'m KernelModel<'k>, factor: Factor<'k>, picks: &Picks<'_>) -> Self {
         let mut gains = Gains::new(model, model.included().len() + model.counts.most);
         picks.picked().places.iter().for_each(|&place| gains.remove(place));
         picks.full_groups().for_each(|group| gains.close(group));
-        Self { model, update, factor, gains, noise: T::EPSILON, next: NextRow::default() }
+        Self { model, factor, gains, noise: T::EPSILON, next: NextRow::default() }
     }
 
     /// Picks until the loop ends. Returns the factor, and whether the loop ended before gains became unclear.
@@ -213,7 +201,7 @@ impl<'m, 'k, T: FeatureScalar> ColumnPivots<'m, 'k, T> {
             Demand::Needed => Some(f64::MIN_POSITIVE),
         };
         let least: Vec<Option<f64>> = demands.iter().map(least).collect();
-        let leaders = self.gains.best(&self.factor, &least, self.update, self.noise)?;
+        let leaders = self.gains.best(&self.factor, &least, self.noise)?;
         let (mut best, mut removed): (Option<Best>, bool) = (None, false);
         let mut other = NextRow::default();
         let mut checked = 0;
@@ -326,18 +314,16 @@ mod tests {
             let features = points(1500, dims);
             let kernel = RbfKernel::new(&features, Bandwidth::Exactly(bandwidth)).unwrap();
             let model = KernelModel::of_size(&kernel, picks).unwrap();
-            let double = in_double(&model, Update::Needed, &clock).unwrap();
+            let double = in_double(&model, &clock).unwrap();
             let mut single = model.no_picks();
             let factor = model.included_factor(picks).unwrap();
-            let pivots = ColumnPivots::<f32>::new(&model, factor, &single, Update::Needed);
+            let pivots = ColumnPivots::<f32>::new(&model, factor, &single);
             handed_over += usize::from(!pivots.run(&mut single, &clock).unwrap().1);
-            for update in [Update::Every, Update::Needed] {
-                let found = in_single(&model, update, &clock).unwrap();
-                assert_eq!(found.picked.places.len(), picks, "{kernel:?}");
-                // Near ties may be picked in another order, and gains near 1e-12 differ by rounding.
-                let (own, other) = (found.factor.log_det(), double.factor.log_det());
-                assert!((own - other).abs() < 1e-5 * other.abs(), "{kernel:?}: {own}, {other}");
-            }
+            let found = in_single(&model, &clock).unwrap();
+            assert_eq!(found.picked.places.len(), picks, "{kernel:?}");
+            // Near ties may be picked in another order, and gains near 1e-12 differ by rounding.
+            let (own, other) = (found.factor.log_det(), double.factor.log_det());
+            assert!((own - other).abs() < 1e-5 * other.abs(), "{kernel:?}: {own}, {other}");
         }
         assert!((1..4).contains(&handed_over), "{handed_over} of 4");
     }

@@ -5,7 +5,6 @@ use super::{
     KernelModel,
     greedy::{Factored, pick},
     swaps::Swaps,
-    visits::Update,
 };
 use crate::{Error, Result, engine::Engine};
 
@@ -31,7 +30,7 @@ impl Solver<KernelModel<'_>> for LocalSearch {
             return Err(Error::NotPositive { what: "epsilon", value: epsilon });
         }
         let clock = engine.apart().1.start();
-        let greedy = pick(model, Update::Needed, &clock)?;
+        let greedy = pick(model, &clock)?;
         if greedy.picked.termination == Termination::RankExhausted || model.counts.most == 0 {
             return Ok(greedy.solution(model));
         }

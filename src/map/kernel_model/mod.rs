@@ -26,8 +26,8 @@ const NOTHING: f64 = 1e-12;
 
 /// A kernel function with a quota and conditions.
 ///
-/// [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy) and [`LocalSearch`](super::LocalSearch) maximise its
-/// determinant without features. [`Coverage`] searches the same sets with another objective.
+/// [`Greedy`](super::Greedy) and [`LocalSearch`](super::LocalSearch) maximise its determinant without features.
+/// [`Coverage`] searches the same sets with another objective.
 ///
 /// ```text
 /// max  det K_S   over all S with lo_l ≤ |S∩P_l| ≤ hi_l, and |S| = k if the quota has a total
@@ -48,13 +48,13 @@ const NOTHING: f64 = 1e-12;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Engine, Features, Partition, Quota, map::{KernelModel, LazyGreedy, Solver}};
+/// use partition_dpp::{Engine, Features, Partition, Quota, map::{Greedy, KernelModel, Solver}};
 /// use partition_dpp::similarity::{Bandwidth, RbfKernel};
 /// let features = Features::from_rows(5, 1, vec![0.0, 0.1, 2.0, 2.1, 5.0])?;
 /// let kernel = RbfKernel::new(&features, Bandwidth::Exactly(1.0))?;
 /// let partition = Partition::from_labels(&["a", "a", "a", "b", "b"])?;
 /// let quota = Quota::new(&partition, [2, 1])?;
-/// let solution = LazyGreedy::default().solve(&KernelModel::new(&kernel, &partition, &quota)?, &Engine::cpu())?;
+/// let solution = Greedy::default().solve(&KernelModel::new(&kernel, &partition, &quota)?, &Engine::cpu())?;
 /// assert_eq!(solution.subset.as_slice(), [0, 2, 4]);
 /// # Ok(()) }
 /// ```

@@ -42,19 +42,9 @@ impl Scratch {
     }
 }
 
-/// The items that apply the picks that they have missed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Update {
-    /// All items.
-    Every,
-    /// The items that could be the best.
-    Needed,
-}
-
 /// The conditions that are known before a search for the best gain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Floor {
-    pub(super) update: Update,
     /// Items with a lower gain are ignored.
     pub(super) gain: f64,
     /// The fraction of K_jj by which residuals may be off.
@@ -75,13 +65,10 @@ impl<T: FeatureScalar> Run<'_, T> {
             if let Some(&ahead) = listed.get(index + AHEAD) {
                 factor.kernel().prefetch(self.items[ahead] as usize);
             }
-            let enough = match floor.update {
-                Update::Every => f64::NEG_INFINITY,
-                Update::Needed if self.gain_within(at, floor.noise) < best => continue,
-                Update::Needed => {
-                    best.min(PATIENCE * best) / self.scales[at] - floor.noise * self.diagonal[at]
-                }
-            };
+            if self.gain_within(at, floor.noise) < best {
+                continue;
+            }
+            let enough = best.min(PATIENCE * best) / self.scales[at] - floor.noise * self.diagonal[at];
             if self.apply(at, factor, enough, &mut scratch)? {
                 let gain = self.gain_within(at, 0.0);
                 leaders.offer(Top { position: at, gain });

@@ -11,7 +11,7 @@ use crate::{
     map::{
         Place,
         greedy_loop::Picked,
-        lazy_greedy::LazyGains,
+        lazy_gains::LazyGains,
         pivots::{Gains, Pivots},
         plain_gains::PlainGains,
         repair,

@@ -7,7 +7,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 use partition_dpp::{
     Dpp, Engine, Features, Inference, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Result,
     Sampler, SamplerOptions, Samples, Subset, Watch,
-    map::{BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Solution, Solver, UpperBound},
+    map::{BranchAndBound, Greedy, LocalSearch, Objective, Solution, Solver, UpperBound},
     mcmc::McmcOptions,
 };
 
@@ -33,7 +33,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
     ("law of ranges", |data| law(&data.range_model()?.inference(&Engine::cpu())?, &[0, 1, 2, 4])),
     ("greedy", |data| Ok(found(&Greedy::default().solve(&data.model()?, &Engine::cpu())?))),
     ("lazy greedy, ranges", |data| {
-        Ok(found(&LazyGreedy::default().solve(&data.range_model()?, &Engine::cpu())?))
+        Ok(found(&Greedy::default().solve(&data.range_model()?, &Engine::cpu())?))
     }),
     ("local search", |data| Ok(found(&LocalSearch::default().solve(&data.model()?, &Engine::cpu())?))),
     ("branch and bound", |data| best(&data.model()?)),

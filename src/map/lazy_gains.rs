@@ -1,69 +1,24 @@
-//! The greedy algorithm, reading only the rows that could be picked.
+//! Gains that are updated only for the items that could be picked.
+//!
+//! Every part keeps the last known gains of its items as upper bounds, in a heap of two levels. The best items of the
+//! previous pick set a floor. Every item whose bound reaches the floor then applies the directions that it has
+//! missed, in one visit to its row, until it is up to date or far enough below the floor. All threads visit rows in
+//! storage order, which a deeper heap would prevent. Gains, ties and picks equal those of
+//! [`PlainGains`](super::plain_gains::PlainGains) on the same machine to the last bit.
 
 use super::{
-    Objective, Place, Solution, Solver, greedy,
+    Place,
     lazy_visits::{Leaders, Pending, Visits},
     pivots::Gains,
-    plain_gains::PlainGains,
 };
 use crate::{
     Result,
     engine::{
-        Engine, Rows, Top, in_double,
+        Engine, Rows, Top,
         row_kernels::{CHUNK, push_chunks},
     },
     parallel::map_ordered_mut,
 };
-
-/// Finds the set of [`Greedy`](super::Greedy) faster: gains never rise, so an item is skipped while its last known
-/// gain is below the current gain of another.
-///
-/// Every part keeps the last known gains of its items as upper bounds, in a heap of two levels. The best items of the
-/// previous pick set a floor. Every item whose bound reaches the floor then applies the directions that it has
-/// missed, in one visit to its row, until it is up to date or far enough below the floor. All threads visit rows in
-/// storage order, which a deeper heap would prevent. On the same machine, gains, ties and the set equal the results
-/// of [`Greedy`](super::Greedy) to the last bit.
-///
-/// # Cost
-/// mn operations for the first gains, then 2n for every item and direction that could matter: about a third of them
-/// for Gaussian rows with m = 10⁶, n = 64, k = 50. 16 bytes per item. The engine computes only the first gains, if it
-/// does so in f64; the rest runs on the CPU. A GPU picks as in [`Greedy`](super::Greedy), since it makes all picks
-/// without the host.
-///
-/// # Examples
-/// ```
-/// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Engine, Features, KDpp, map::{Greedy, LazyGreedy, Solver}};
-/// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.0])?;
-/// let k_dpp = KDpp::new(&features, 2)?;
-/// let lazy = LazyGreedy::default().solve(&k_dpp, &Engine::cpu())?;
-/// assert_eq!(lazy.subset, Greedy::default().solve(&k_dpp, &Engine::cpu())?.subset);
-/// # Ok(()) }
-/// ```
-///
-/// # Source
-/// Minoux (1978) for laziness; Hemmi, Oki, Sakaue, Fujii and Iwata, *Lazy and fast greedy MAP inference for
-/// determinantal point process* (2022).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LazyGreedy {}
-
-impl<M: Objective> Solver<M> for LazyGreedy {
-    /// Returns the greedy set of a model.
-    ///
-    /// # Errors
-    /// Errors of the engine.
-    fn solve(&self, model: &M, engine: &Engine) -> Result<Solution> {
-        let (engine, watch) = engine.apart();
-        let candidates = model.candidates();
-        let rows = candidates.rows();
-        if engine.picks_ahead() {
-            let gains = PlainGains::new(engine, &rows);
-            return greedy::solve(&candidates, engine, &rows, gains, &watch.start());
-        }
-        let engine = in_double(engine);
-        greedy::solve(&candidates, engine, &rows, LazyGains::new(engine, &rows), &watch.start())
-    }
-}
 
 /// The number of items that share a ceiling.
 const BLOCK: usize = 16;

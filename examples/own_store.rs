@@ -55,7 +55,8 @@ fn main() -> Result<()> {
     for number in 0..PAGES {
         grams = grams.merge(Grams::of_batch(&store.page(number)?, &Engine::cpu())?)?;
     }
-    let plan = Plan::partition_dpp(&grams, &grams.quota([("bird", 1), ("cat", 2), ("dog", 2)])?)?;
+    let plan =
+        Plan::partition_dpp(&grams, &grams.quota([("bird", 1), ("cat", 2), ("dog", 2)])?, &Engine::cpu())?;
     let mut totals = Vec::new();
     for number in 0..PAGES {
         totals.push(plan.total_leverage(&store.page(number)?, &Engine::cpu())?);

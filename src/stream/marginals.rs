@@ -47,7 +47,7 @@ const WANTED: f64 = 1e-9;
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let batch = Batch::new(0, &features, &Partition::from_labels(&["a", "a", "b", "b"])?)?;
 /// let grams = Grams::of_batch(&batch, &Engine::cpu())?;
-/// let marginals = Marginals::partition_dpp(&grams, &grams.quota([("a", 1), ("b", 1)])?)?;
+/// let marginals = Marginals::partition_dpp(&grams, &grams.quota([("a", 1), ("b", 1)])?, &Engine::cpu())?;
 /// // Z = det K over {0,2}, {0,3}, {1,2}, {1,3} = 1 + 1 + ¼ + 0.
 /// assert!((marginals.log_partition_function().value - 2.25_f64.ln()).abs() < 1e-12);
 /// let found = marginals.of_batch(&batch, &Engine::cpu())?;
@@ -69,15 +69,7 @@ impl Marginals {
     ///
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) if there are no rows; the errors of [`Dpp::inference`].
-    pub fn dpp(grams: &Grams) -> Result<Self> {
-        Self::dpp_on(grams, Engine::host())
-    }
-
-    /// Runs [`dpp`](Marginals::dpp) on an engine, which may be under a watch.
-    ///
-    /// # Errors
-    /// The errors of [`dpp`](Marginals::dpp) and of the engine.
-    pub fn dpp_on(grams: &Grams, engine: &Engine) -> Result<Self> {
+    pub fn dpp(grams: &Grams, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Kept)?;
         let dpp = Dpp::new(&surrogate.features)?;
@@ -93,15 +85,7 @@ impl Marginals {
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) if there are no rows; the errors of [`KDpp::new`] and
     /// [`KDpp::inference`].
-    pub fn k_dpp(grams: &Grams, k: usize) -> Result<Self> {
-        Self::k_dpp_on(grams, k, Engine::host())
-    }
-
-    /// Runs [`k_dpp`](Marginals::k_dpp) on an engine, which may be under a watch.
-    ///
-    /// # Errors
-    /// The errors of [`k_dpp`](Marginals::k_dpp) and of the engine.
-    pub fn k_dpp_on(grams: &Grams, k: usize, engine: &Engine) -> Result<Self> {
+    pub fn k_dpp(grams: &Grams, k: usize, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Irrelevant)?;
         grams.check_size(k)?;
@@ -118,15 +102,7 @@ impl Marginals {
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) if there are no rows; the errors of [`PartitionDpp::new`] and
     /// [`PartitionDpp::inference`].
-    pub fn partition_dpp(grams: &Grams, quota: &Quota) -> Result<Self> {
-        Self::partition_dpp_on(grams, quota, Engine::host())
-    }
-
-    /// Runs [`partition_dpp`](Marginals::partition_dpp) on an engine, which may be under a watch.
-    ///
-    /// # Errors
-    /// The errors of [`partition_dpp`](Marginals::partition_dpp) and of the engine.
-    pub fn partition_dpp_on(grams: &Grams, quota: &Quota, engine: &Engine) -> Result<Self> {
+    pub fn partition_dpp(grams: &Grams, quota: &Quota, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::of_parts(grams, quota)?;
         let explained = |error| surrogate.explained(error);

@@ -44,5 +44,5 @@ pub use marginals::Marginals;
 pub use plan::Plan;
 pub use representation::Representation;
 pub use sampler::{Draw, Request, Step, StreamSampler};
-pub use source::{BatchTrials, Batches, Planned, TrialSource};
+pub use source::{Batches, Planned, TrialSource};
 pub use trials::{Place, Trials};

@@ -54,7 +54,7 @@ const KIND: Kind = Kind { tag: *b"PDPPREPR", what: "a representation" };
 /// let representation = Representation::of_parts(&sums(&batches)?, 1.0)?;
 /// let mapped = batches.iter().map(|batch| representation.batch(batch, &engine));
 /// let sums = sums(&mapped.collect::<Result<Vec<Batch>, _>>()?)?;
-/// let plan = Plan::partition_dpp(&sums, &sums.quota([("cat", 1), ("dog", 1)])?)?;
+/// let plan = Plan::partition_dpp(&sums, &sums.quota([("cat", 1), ("dog", 1)])?, &Engine::cpu())?;
 /// assert!(plan.expected_trials() > 1.0);
 /// # Ok(()) }
 /// ```

@@ -84,7 +84,7 @@ pub enum Step {
 /// let batches = [batch(0)?, batch(1)?];
 /// // One map and a reduction, and the plan; a second map sums the leverages.
 /// let grams = batches.iter().try_fold(Grams::default(), |all, batch| all.merge(Grams::of_batch(batch, &Engine::cpu())?))?;
-/// let plan = Plan::partition_dpp(&grams, &grams.quota([("cat", 1), ("dog", 2)])?)?;
+/// let plan = Plan::partition_dpp(&grams, &grams.quota([("cat", 1), ("dog", 2)])?, &Engine::cpu())?;
 /// let totals = batches.iter().map(|batch| plan.total_leverage(batch, &Engine::cpu())).collect::<Result<Vec<_>, _>>()?;
 ///
 /// let mut sampler = StreamSampler::new(&plan, 42)?;

@@ -33,15 +33,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) if there are no rows; the errors of [`Dpp::sampler`].
-    pub fn dpp(grams: &Grams) -> Result<Self> {
-        Self::dpp_on(grams, Engine::host())
-    }
-
-    /// Makes [`dpp`](Plan::dpp) on an engine, which may be under a watch.
-    ///
-    /// # Errors
-    /// The errors of [`dpp`](Plan::dpp) and of the engine.
-    pub fn dpp_on(grams: &Grams, engine: &Engine) -> Result<Self> {
+    pub fn dpp(grams: &Grams, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Kept)?;
         let dpp = Dpp::new(&surrogate.features)?;
@@ -55,15 +47,7 @@ impl Plan {
     /// [`Error::Empty`](crate::Error::Empty) if there are no rows; the errors of [`KDpp::new`] and [`KDpp::sampler`];
     /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if k items need rows so light that they are
     /// lost among the others.
-    pub fn k_dpp(grams: &Grams, k: usize) -> Result<Self> {
-        Self::k_dpp_on(grams, k, Engine::host())
-    }
-
-    /// Makes [`k_dpp`](Plan::k_dpp) on an engine, which may be under a watch.
-    ///
-    /// # Errors
-    /// The errors of [`k_dpp`](Plan::k_dpp) and of the engine.
-    pub fn k_dpp_on(grams: &Grams, k: usize, engine: &Engine) -> Result<Self> {
+    pub fn k_dpp(grams: &Grams, k: usize, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Irrelevant)?;
         grams.check_size(k)?;
@@ -90,21 +74,13 @@ impl Plan {
     /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.0, 0.0, 1.0])?;
     /// let batch = Batch::new(0, &features, &Partition::from_labels(&["cat", "cat", "dog"])?)?;
     /// let grams = Grams::of_batch(&batch, &Engine::cpu())?;
-    /// let plan = Plan::partition_dpp(&grams, &grams.quota([("cat", 1), ("dog", 1)])?)?;
+    /// let plan = Plan::partition_dpp(&grams, &grams.quota([("cat", 1), ("dog", 1)])?, &Engine::cpu())?;
     /// assert_eq!(plan.rank(), 2);
-    /// let error = Plan::partition_dpp(&grams, &grams.quota([("cat", 2)])?).unwrap_err();
+    /// let error = Plan::partition_dpp(&grams, &grams.quota([("cat", 2)])?, &Engine::cpu()).unwrap_err();
     /// assert!(matches!(error, Error::Infeasible { rank: 1, quota: 2, .. }));
     /// # Ok(()) }
     /// ```
-    pub fn partition_dpp(grams: &Grams, quota: &Quota) -> Result<Self> {
-        Self::partition_dpp_on(grams, quota, Engine::host())
-    }
-
-    /// Makes [`partition_dpp`](Plan::partition_dpp) on an engine, which may be under a watch.
-    ///
-    /// # Errors
-    /// The errors of [`partition_dpp`](Plan::partition_dpp) and of the engine.
-    pub fn partition_dpp_on(grams: &Grams, quota: &Quota, engine: &Engine) -> Result<Self> {
+    pub fn partition_dpp(grams: &Grams, quota: &Quota, engine: &Engine) -> Result<Self> {
         let engine = in_double(engine);
         let surrogate = Surrogate::of_parts(grams, quota)?;
         let explained = |error| surrogate.explained(error);

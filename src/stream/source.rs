@@ -1,6 +1,6 @@
 //! Sources of trials.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use super::{Batch, Grams, Leverages, Marginals, Plan, Request, Trials};
 use crate::{
@@ -47,7 +47,7 @@ impl<S: TrialSource + ?Sized> TrialSource for &mut S {
 ///     Batch::new(number as u64, &features, &Partition::from_labels(&labels)?)
 /// };
 /// let batches = Batches::new(vec![batch(0)?, batch(1)?], &Engine::cpu());
-/// let plan = batches.plan(|grams| Plan::partition_dpp(grams, &grams.quota([("cat", 1), ("dog", 2)])?))?;
+/// let plan = batches.plan(|grams| Plan::partition_dpp(grams, &grams.quota([("cat", 1), ("dog", 2)])?, &Engine::cpu()))?;
 /// let draws = StreamSampler::new(&plan, 42)?.draw_many(10, &mut batches.trials(&plan)?)?;
 /// assert_eq!(draws.len(), 10);
 /// # Ok(()) }
@@ -130,7 +130,7 @@ impl Batches {
     ///
     /// # Errors
     /// [`StreamProblem::RepeatedBatch`]; the errors of [`Plan::leverages`].
-    pub fn trials<'s>(&'s self, plan: &'s Plan) -> Result<BatchTrials<'s>> {
+    pub fn trials<'s>(&'s self, plan: &'s Plan) -> Result<impl TrialSource + fmt::Debug + use<'s>> {
         self.check_numbers()?;
         let leverages = self.batches.iter().map(|batch| plan.leverages(batch, &self.engine));
         Ok(BatchTrials { batches: &self.batches, plan, leverages: leverages.collect::<Result<_>>()? })
@@ -179,7 +179,7 @@ impl Planned for Plan {
 
 /// The trials of batches in this process.
 #[derive(Debug)]
-pub struct BatchTrials<'s> {
+struct BatchTrials<'s> {
     batches: &'s [Batch],
     plan: &'s Plan,
     leverages: Vec<Leverages>,

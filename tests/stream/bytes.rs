@@ -21,12 +21,12 @@ fn plans(grams: &Grams) -> Vec<Plan> {
     let quota = |counts: [usize; 2]| grams.quota(named(&counts)).unwrap();
     let ranges = grams.quota([("0", 0..=2), ("1", 1..=2)]).unwrap();
     vec![
-        Plan::dpp(grams).unwrap(),
-        Plan::k_dpp(grams, 2).unwrap(),
-        Plan::partition_dpp(grams, &quota([1, 1])).unwrap(),
-        Plan::partition_dpp(grams, &quota([0, 2])).unwrap(),
-        Plan::partition_dpp(grams, &ranges).unwrap(),
-        Plan::partition_dpp(grams, &ranges.with_total(3).unwrap()).unwrap(),
+        Plan::dpp(grams, &Engine::cpu()).unwrap(),
+        Plan::k_dpp(grams, 2, &Engine::cpu()).unwrap(),
+        Plan::partition_dpp(grams, &quota([1, 1]), &Engine::cpu()).unwrap(),
+        Plan::partition_dpp(grams, &quota([0, 2]), &Engine::cpu()).unwrap(),
+        Plan::partition_dpp(grams, &ranges, &Engine::cpu()).unwrap(),
+        Plan::partition_dpp(grams, &ranges.with_total(3).unwrap(), &Engine::cpu()).unwrap(),
     ]
 }
 
@@ -154,6 +154,6 @@ fn forged_bytes_do_no_harm() {
     for (_, bytes) in forgeries(&grams.to_bytes()) {
         let Ok(read) = Grams::from_bytes(&bytes) else { continue };
         let all = read.clone().merge(read).and_then(|all| all.merge(grams.clone()));
-        let _ = all.and_then(|all| Ok((all.rows(), Plan::k_dpp(&all, 2)?)));
+        let _ = all.and_then(|all| Ok((all.rows(), Plan::k_dpp(&all, 2, &Engine::cpu())?)));
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn world(items: usize, dims: usize, shards: usize) -> World {
 }
 
 pub(crate) fn plan(world: &World, counts: [usize; 3]) -> Plan {
-    world.plan(|grams| Plan::partition_dpp(grams, &grams.quota(named(&counts))?))
+    world.plan(|grams| Plan::partition_dpp(grams, &grams.quota(named(&counts))?, &Engine::cpu()))
 }
 
 /// Servers keep samplers, and send plans to threads.
@@ -245,7 +245,9 @@ fn quotas_that_no_set_meets_are_refused() {
     ];
     let world = World::of_rows(&rows, &[0, 0, 1, 1, 1, 2], 2);
     let grams = world.batches.grams().unwrap();
-    let plan = |counts: [usize; 3]| Plan::partition_dpp(&grams, &grams.quota(named(&counts)).unwrap());
+    let plan = |counts: [usize; 3]| {
+        Plan::partition_dpp(&grams, &grams.quota(named(&counts)).unwrap(), &Engine::cpu())
+    };
     assert_error!(
         plan([2, 1, 0]),
         Error::Infeasible { ref parts, rank: 1, quota: 2 } if *parts == ["0"],
@@ -261,22 +263,26 @@ fn quotas_that_no_set_meets_are_refused() {
     assert_error!(grams.quota([("3", 1)]), Error::UnknownPart { .. }, ["3"]);
     let ranges = grams.quota([("0", 0..=1), ("1", 2..=3), ("2", 0..=1)]).unwrap();
     assert_error!(
-        Plan::partition_dpp(&grams, &ranges.with_total(4).unwrap()),
+        Plan::partition_dpp(&grams, &ranges.with_total(4).unwrap(), &Engine::cpu()),
         Error::SizeAboveRank { k: 4, rank: 3 },
         ["4", "3"]
     );
-    assert_error!(Plan::k_dpp(&grams, 7), Error::SizeAboveItems { k: 7, items: 6 }, ["7"]);
+    assert_error!(Plan::k_dpp(&grams, 7, &Engine::cpu()), Error::SizeAboveItems { k: 7, items: 6 }, ["7"]);
     for k in 4..=6 {
         let text = format!("k = {k} is above the rank");
         assert_error!(
-            Plan::k_dpp(&grams, k),
+            Plan::k_dpp(&grams, k, &Engine::cpu()),
             Error::SizeAboveRank { rank: 3, .. },
             [&*text, "determinant zero"]
         );
-        assert_error!(Marginals::k_dpp(&grams, k), Error::SizeAboveRank { rank: 3, .. }, [&*text]);
+        assert_error!(
+            Marginals::k_dpp(&grams, k, &Engine::cpu()),
+            Error::SizeAboveRank { rank: 3, .. },
+            [&*text]
+        );
     }
-    assert_error!(Plan::k_dpp(&grams, 0), Error::Nothing { .. }, ["k"]);
-    assert_error!(Plan::dpp(&Grams::default()), Error::Empty { .. }, ["batches"]);
+    assert_error!(Plan::k_dpp(&grams, 0, &Engine::cpu()), Error::Nothing { .. }, ["k"]);
+    assert_error!(Plan::dpp(&Grams::default(), &Engine::cpu()), Error::Empty { .. }, ["batches"]);
 }
 
 /// The model of a part has three rows, while the part has ten.
@@ -289,9 +295,13 @@ fn quotas_above_the_features_name_these() {
         let ranges = grams.quota([("0", count..=10)]).unwrap();
         for quota in [&quota, &ranges] {
             let text = format!("k = {count} is above the rank");
-            assert_error!(Plan::partition_dpp(&grams, quota), Error::SizeAboveRank { rank: 2, .. }, [&*text]);
             assert_error!(
-                Marginals::partition_dpp(&grams, quota),
+                Plan::partition_dpp(&grams, quota, &Engine::cpu()),
+                Error::SizeAboveRank { rank: 2, .. },
+                [&*text]
+            );
+            assert_error!(
+                Marginals::partition_dpp(&grams, quota, &Engine::cpu()),
                 Error::SizeAboveRank { rank: 2, .. },
                 [&*text]
             );
@@ -303,8 +313,10 @@ fn quotas_above_the_features_name_these() {
 #[test]
 fn nothing_to_choose() {
     let world = World::of_rows(&vec![vec![0.0; 3]; 4], &[0, 0, 1, 1], 2);
-    let range = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota([("0", 0..=2), ("1", 0..=2)])?);
-    for plan in [world.plan(Plan::dpp), world.plan(range)] {
+    let range = |grams: &Grams| {
+        Plan::partition_dpp(grams, &grams.quota([("0", 0..=2), ("1", 0..=2)])?, &Engine::cpu())
+    };
+    for plan in [world.plan(|grams| Plan::dpp(grams, &Engine::cpu())), world.plan(range)] {
         let draws = world.draws(&plan, 3, None, 0);
         assert!(draws.iter().all(|draw| draw.items.is_empty() && draw.trials == 0));
     }
@@ -362,7 +374,7 @@ fn nearly_dependent_rows_have_not_changed() {
             .for_each(|row| (row[4], row[5]) = (row[4] / spread, row[5] / spread + row[0] - row[1]));
         for shards in [1, 3] {
             let world = World::of_rows(&rows, &labels(90), shards);
-            let Ok(plan) = world.batches.plan(|grams| Plan::k_dpp(grams, 5)) else {
+            let Ok(plan) = world.batches.plan(|grams| Plan::k_dpp(grams, 5, &Engine::cpu())) else {
                 assert!(spread > 1e6);
                 continue;
             };

@@ -24,7 +24,7 @@ const LABELS: [usize; 8] = [0, 0, 0, 0, 1, 1, 1, 1];
 
 fn dpp() -> (World, Plan, Law) {
     let world = World::of_rows(&rows(), &LABELS, 2);
-    let plan = world.plan(Plan::dpp);
+    let plan = world.plan(|grams| Plan::dpp(grams, &Engine::cpu()));
     let law = Determinants::of_features(rows()).dpp();
     (world, plan, law)
 }

@@ -35,7 +35,7 @@ fn tree(order: &[usize]) -> Grams {
 
 /// Makes a plan from the Gram matrices of all parts.
 fn plan(grams: &Grams) -> Plan {
-    Plan::partition_dpp(grams, &grams.quota(named(&[2, 1, 1])).unwrap()).unwrap()
+    Plan::partition_dpp(grams, &grams.quota(named(&[2, 1, 1])).unwrap(), &Engine::cpu()).unwrap()
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_frame_keeps_small_directions() {
         }
         let labels: Vec<usize> = (0..300).map(|item| item % 2).collect();
         let world = World::of_rows(&rows, &labels, 3);
-        let make = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[2, 2]))?);
+        let make = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[2, 2]))?, &Engine::cpu());
         let first = make(&world.batches.grams().unwrap());
         let before = first.as_ref().map_or(f64::INFINITY, Plan::law_error);
         let plan = world.plan(make);
@@ -125,17 +125,20 @@ fn ranks_are_those_of_the_rows() {
     for spread in [3e7, 1e8, 1e9] {
         let world = World::of_rows(&rows(spread), &labels, 3);
         let grams = world.batches.grams().unwrap();
-        let first = Plan::k_dpp(&grams, 4);
+        let first = Plan::k_dpp(&grams, 4, &Engine::cpu());
         println!("condition {spread:.0e}: {:?}", first.as_ref().map(Plan::law_error));
         assert!(first.is_err_and(|error| grams.wants_frame_after(&error)), "{spread:e}");
-        let plan = world.plan(|grams| Plan::k_dpp(grams, 4));
+        let plan = world.plan(|grams| Plan::k_dpp(grams, 4, &Engine::cpu()));
         assert!(plan.rank() == 4 && plan.law_error() < 1e-14 * spread, "{:e}", plan.law_error());
-        let four = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[4, 0]))?);
+        let four = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[4, 0]))?, &Engine::cpu());
         assert!(world.plan(four).law_error() < 1e-14 * spread);
     }
     let flat = World::of_rows(&rows(f64::INFINITY), &labels, 3);
     let error = Error::SizeAboveRank { k: 4, rank: 3 };
-    assert_eq!(flat.batches.plan(|grams| Plan::k_dpp(grams, 4)).unwrap_err().to_string(), error.to_string());
+    assert_eq!(
+        flat.batches.plan(|grams| Plan::k_dpp(grams, 4, &Engine::cpu())).unwrap_err().to_string(),
+        error.to_string()
+    );
     let grams = flat.batches.grams().unwrap();
     assert!(grams.wants_frame_after(&error) && !Grams::default().wants_frame_after(&error));
     assert!(
@@ -156,7 +159,7 @@ fn numbers_of_batches_do_not_repeat() {
         Error::Stream(StreamProblem::RepeatedBatch { number: 0 }),
         ["the number 0", "a different number"]
     );
-    assert_eq!(batches.plan(Plan::dpp).unwrap_err().to_string(), repeated);
+    assert_eq!(batches.plan(|grams| Plan::dpp(grams, &Engine::cpu())).unwrap_err().to_string(), repeated);
     let plan = plan(&merged(&[0, 4, 5]));
     assert_eq!(batches.trials(&plan).unwrap_err().to_string(), repeated);
 }

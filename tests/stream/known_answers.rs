@@ -8,7 +8,7 @@ use oracles::{
     ranges::{Shape, shapes},
     stats,
 };
-use partition_dpp::{CountRange, Error, Partition, stream::Plan};
+use partition_dpp::{CountRange, Engine, Error, Partition, stream::Plan};
 
 use crate::world::{World, named};
 
@@ -68,7 +68,8 @@ fn partition_dpp() {
         let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
         for (shards, request) in WAYS {
             let world = World::of_case(&case, shards);
-            let plan = world.plan(|grams| Plan::partition_dpp(grams, &grams.quota(named(&case.quota))?));
+            let plan = world
+                .plan(|grams| Plan::partition_dpp(grams, &grams.quota(named(&case.quota))?, &Engine::cpu()));
             found.check(&case.name, &world, &plan, &law, request);
         }
     }
@@ -83,7 +84,7 @@ fn k_dpp() {
         let law = case.oracle().k_dpp(k);
         for (shards, request) in WAYS {
             let world = World::of_case(&case, shards);
-            let plan = world.plan(|grams| Plan::k_dpp(grams, k));
+            let plan = world.plan(|grams| Plan::k_dpp(grams, k, &Engine::cpu()));
             found.check(&case.name, &world, &plan, &law, request);
         }
     }
@@ -97,7 +98,7 @@ fn dpp() {
         let law = case.oracle().dpp();
         for (shards, request) in WAYS {
             let world = World::of_case(&case, shards);
-            let plan = world.plan(Plan::dpp);
+            let plan = world.plan(|grams| Plan::dpp(grams, &Engine::cpu()));
             found.check(&case.name, &world, &plan, &law, request);
         }
     }
@@ -124,7 +125,7 @@ fn ranges() {
                     None => own,
                 };
                 assert_eq!(own.total(), quota.total());
-                Plan::partition_dpp(grams, &own)
+                Plan::partition_dpp(grams, &own, &Engine::cpu())
             });
             let what = format!("{}, {name}", case.name);
             match plan {

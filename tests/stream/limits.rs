@@ -78,12 +78,12 @@ fn set_up_is_watched() {
     let stop = Arc::new(AtomicBool::new(true));
     let engine = Engine::cpu().watched(&Watch::default().stopped_by(&stop));
     for outcome in [
-        Plan::dpp_on(&grams, &engine).map(drop),
-        Plan::k_dpp_on(&grams, 3, &engine).map(drop),
-        Plan::partition_dpp_on(&grams, &quota, &engine).map(drop),
-        Marginals::dpp_on(&grams, &engine).map(drop),
-        Marginals::k_dpp_on(&grams, 3, &engine).map(drop),
-        Marginals::partition_dpp_on(&grams, &quota, &engine).map(drop),
+        Plan::dpp(&grams, &engine).map(drop),
+        Plan::k_dpp(&grams, 3, &engine).map(drop),
+        Plan::partition_dpp(&grams, &quota, &engine).map(drop),
+        Marginals::dpp(&grams, &engine).map(drop),
+        Marginals::k_dpp(&grams, 3, &engine).map(drop),
+        Marginals::partition_dpp(&grams, &quota, &engine).map(drop),
     ] {
         assert_error!(outcome, Error::Ended(_), ["interrupted"]);
     }

@@ -48,12 +48,24 @@ fn known_answers() {
         };
         let k: usize = case.quota.iter().sum();
         let (law, log_z) = oracle.partition_dpp(&case.labels, &case.quota);
-        let of_counts = |grams: &Grams| Marginals::partition_dpp(grams, &grams.quota(named(&case.quota))?);
+        let of_counts = |grams: &Grams| {
+            Marginals::partition_dpp(grams, &grams.quota(named(&case.quota))?, &Engine::cpu())
+        };
         check("counts", world.batches.plan(of_counts).unwrap(), &law, log_z);
         let (law, log_z) = oracle.law(|_| 1.0, |set| set.len() == k);
-        check("size", world.batches.plan(|grams| Marginals::k_dpp(grams, k)).unwrap(), &law, log_z);
+        check(
+            "size",
+            world.batches.plan(|grams| Marginals::k_dpp(grams, k, &Engine::cpu())).unwrap(),
+            &law,
+            log_z,
+        );
         let (law, log_z) = oracle.law(|_| 1.0, |_| true);
-        check("any size", world.batches.plan(Marginals::dpp).unwrap(), &law, log_z);
+        check(
+            "any size",
+            world.batches.plan(|grams| Marginals::dpp(grams, &Engine::cpu())).unwrap(),
+            &law,
+            log_z,
+        );
         for Shape { name, quota } in shapes(case, &partition).into_iter().step_by(3) {
             let allowed = |set: &[usize]| quota.allows(&oracle::counts(set, &case.labels, partition.parts()));
             let (law, log_z) = oracle.law(|_| 1.0, allowed);
@@ -65,7 +77,7 @@ fn known_answers() {
                     Some(total) => own.with_total(total)?,
                     None => own,
                 };
-                Marginals::partition_dpp(grams, &own)
+                Marginals::partition_dpp(grams, &own, &Engine::cpu())
             };
             check(name, world.batches.plan(of_ranges).unwrap(), &law, log_z);
         }
@@ -86,13 +98,14 @@ fn beyond_enumeration_they_are_those_of_the_models() {
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::new(&partition, [2, 3, 1]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let of_counts = |grams: &Grams| Marginals::partition_dpp(grams, &grams.quota(named(&[2, 3, 1]))?);
+    let of_counts =
+        |grams: &Grams| Marginals::partition_dpp(grams, &grams.quota(named(&[2, 3, 1]))?, &Engine::cpu());
     let k_dpp = KDpp::new(&features, 5).unwrap();
     let pairs = [
         (dpp.inference(&Engine::cpu()).unwrap(), world.batches.plan(of_counts).unwrap()),
         (
             k_dpp.inference(&Engine::cpu()).unwrap(),
-            world.batches.plan(|grams| Marginals::k_dpp(grams, 5)).unwrap(),
+            world.batches.plan(|grams| Marginals::k_dpp(grams, 5, &Engine::cpu())).unwrap(),
         ),
     ];
     for (model, found) in pairs {
@@ -122,12 +135,14 @@ fn weights_beyond_f64() {
         Batches::new(vec![Batch::new(0, &features, &partition).unwrap()], &Engine::cpu())
     };
     let log_z = |batches: &Batches| {
-        let counts = |grams: &Grams| Marginals::partition_dpp(grams, &grams.quota([("a", 1), ("b", 1)])?);
+        let counts = |grams: &Grams| {
+            Marginals::partition_dpp(grams, &grams.quota([("a", 1), ("b", 1)])?, &Engine::cpu())
+        };
         let of = |found: Marginals| found.log_partition_function().value;
         [
             of(batches.plan(counts).unwrap()),
-            of(batches.plan(|grams| Marginals::k_dpp(grams, 2)).unwrap()),
-            of(batches.plan(Marginals::dpp).unwrap()),
+            of(batches.plan(|grams| Marginals::k_dpp(grams, 2, &Engine::cpu())).unwrap()),
+            of(batches.plan(|grams| Marginals::dpp(grams, &Engine::cpu())).unwrap()),
         ]
     };
     let near = log_z(&shifted(60.0));
@@ -146,7 +161,7 @@ fn weights_beyond_f64() {
 #[test]
 fn damaged_bytes_are_refused() {
     let world = World::of_rows(&[vec![1.0, 0.0], vec![0.5, 1.0]], &[0, 1], 1);
-    let found = Marginals::k_dpp(&world.batches.grams().unwrap(), 1).unwrap();
+    let found = Marginals::k_dpp(&world.batches.grams().unwrap(), 1, &Engine::cpu()).unwrap();
     let bytes = found.to_bytes();
     for changed in 0..bytes.len() {
         let mut damaged = bytes.clone();

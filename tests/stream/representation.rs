@@ -21,7 +21,9 @@ fn gap(world: &World, representation: &Representation, quota: &[usize], expected
     let representation = Representation::from_bytes(&representation.to_bytes()).unwrap();
     let mapped = world.batches.batches().iter().map(|batch| representation.batch(batch, &engine).unwrap());
     let batches = Batches::new(mapped.collect(), &engine);
-    let found = batches.plan(|grams| Marginals::partition_dpp(grams, &grams.quota(named(quota))?)).unwrap();
+    let found = batches
+        .plan(|grams| Marginals::partition_dpp(grams, &grams.quota(named(quota))?, &Engine::cpu()))
+        .unwrap();
     let (expected, error) = expected;
     let mut worst: f64 = 0.0;
     for batch in batches.batches() {

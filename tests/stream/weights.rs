@@ -60,13 +60,15 @@ fn laws(batches: &Batches, rows: &[Vec<f64>]) -> Vec<(&'static str, Plan, Law)> 
         let counts = oracle::counts(set, &LABELS, 2);
         counts[0] <= 1 && (1..=2).contains(&counts[1])
     };
-    let counts = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[1, 2]))?);
-    let ranges = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota([("0", 0..=1), ("1", 1..=2)])?);
+    let counts = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[1, 2]))?, &Engine::cpu());
+    let ranges = |grams: &Grams| {
+        Plan::partition_dpp(grams, &grams.quota([("0", 0..=1), ("1", 1..=2)])?, &Engine::cpu())
+    };
     vec![
         ("counts", batches.plan(counts).unwrap(), oracle.partition_dpp(&LABELS, &[1, 2]).0),
         ("ranges", batches.plan(ranges).unwrap(), oracle.law(|_| 1.0, within).0),
-        ("k-DPP", batches.plan(|grams| Plan::k_dpp(grams, 2)).unwrap(), oracle.k_dpp(2)),
-        ("DPP", batches.plan(Plan::dpp).unwrap(), oracle.dpp()),
+        ("k-DPP", batches.plan(|grams| Plan::k_dpp(grams, 2, &Engine::cpu())).unwrap(), oracle.k_dpp(2)),
+        ("DPP", batches.plan(|grams| Plan::dpp(grams, &Engine::cpu())).unwrap(), oracle.dpp()),
     ]
 }
 
@@ -126,12 +128,14 @@ fn weights_beyond_f64() {
         Features::from_rows(3, DIMS, values.to_vec())?.with_log_quality(&logs)
     };
     let own = batches(by_part);
-    let counts = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[1, 2]))?);
+    let counts = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[1, 2]))?, &Engine::cpu());
     let (law, _) = Determinants::of_features(rows()).partition_dpp(&LABELS, &[1, 2]);
     let p = p_value(&own, &own.plan(counts).unwrap(), &law);
     assert!(p > stats::ALPHA, "{p:e}");
     // Under ranges, the heavy part has as many items as allowed, and the light part as few as allowed.
-    let ranges = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota([("0", 0..=2), ("1", 1..=3)])?);
+    let ranges = |grams: &Grams| {
+        Plan::partition_dpp(grams, &grams.quota([("0", 0..=2), ("1", 1..=3)])?, &Engine::cpu())
+    };
     let (law, _) = Determinants::of_features(rows()).partition_dpp(&LABELS, &[2, 1]);
     let p = p_value(&own, &own.plan(ranges).unwrap(), &law);
     assert!(p > stats::ALPHA, "{p:e}");
@@ -149,7 +153,7 @@ fn weights_beyond_f64() {
     let (law, _) = Determinants::of_features(rows()).law(weight, met);
     let p = p_value(&apart, &apart.plan(counts).unwrap(), &law);
     assert!(p > stats::ALPHA, "{p:e}");
-    let needed = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[0, 3]))?);
+    let needed = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[0, 3]))?, &Engine::cpu());
     let (needs, _) = Determinants::of_features(rows()).partition_dpp(&LABELS, &[0, 3]);
     assert!(needs.len() > 1);
     let lone = |number: usize, values: &[f64]| {
@@ -171,7 +175,7 @@ fn weights_beyond_exact_powers() {
     };
     let totals = |log: f64| {
         let batches = of(log);
-        let plan = batches.plan(|grams| Plan::k_dpp(grams, 2)).unwrap();
+        let plan = batches.plan(|grams| Plan::k_dpp(grams, 2, &Engine::cpu())).unwrap();
         batches
             .batches()
             .iter()

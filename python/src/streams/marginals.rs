@@ -28,9 +28,9 @@ impl Marginals {
         #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
     ) -> PyResult<Self> {
         let makers = Makers {
-            quota: stream::Marginals::partition_dpp_on,
-            size: stream::Marginals::k_dpp_on,
-            any_size: stream::Marginals::dpp_on,
+            quota: stream::Marginals::partition_dpp,
+            size: stream::Marginals::k_dpp,
+            any_size: stream::Marginals::dpp,
         };
         made(py, &grams.0, (quota, k), &makers).map(Self)
     }

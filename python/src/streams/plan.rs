@@ -28,9 +28,9 @@ impl Plan {
         #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
     ) -> PyResult<Self> {
         let makers = Makers {
-            quota: stream::Plan::partition_dpp_on,
-            size: stream::Plan::k_dpp_on,
-            any_size: stream::Plan::dpp_on,
+            quota: stream::Plan::partition_dpp,
+            size: stream::Plan::k_dpp,
+            any_size: stream::Plan::dpp,
         };
         made(py, &grams.0, (quota, k), &makers).map(Self)
     }

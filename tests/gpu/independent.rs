@@ -31,13 +31,13 @@ fn independent() -> SamplerOptions {
 
 fn problems() -> Vec<Problem> {
     let mut problems = vec![
-        problem("small", 60, 6, &[1, 2], 500),
-        problem("one of each", 100, 12, &[1; 3], 300),
-        problem("parts of several", 400, 24, &[2, 3, 2], 300),
-        problem("rows of several loads", 900, 150, &[2, 2], 100),
-        problem("as many as fit", 300, 400, &[18, 18], 20),
-        problem("an odd number", 300, 60, &[1, 4], 200),
-        problem("a part without picks", 200, 20, &[2, 0, 1], 200),
+        problem("small", 60, 6, &[1, 2], 200),
+        problem("one of each", 100, 12, &[1; 3], 120),
+        problem("parts of several", 400, 24, &[2, 3, 2], 120),
+        problem("rows of several loads", 900, 150, &[2, 2], 40),
+        problem("as many as fit", 300, 400, &[18, 18], 10),
+        problem("an odd number", 300, 60, &[1, 4], 80),
+        problem("a part without picks", 200, 20, &[2, 0, 1], 80),
     ];
     let copies = tilted_problems().pop().unwrap();
     problems.push(copies);
@@ -45,12 +45,12 @@ fn problems() -> Vec<Problem> {
     let (items, dims) = (300, 10);
     let values: Vec<f64> = normals(items * dims, 3).into_iter().map(|x| 5.0 + x).collect();
     let features = Features::from_rows(items, dims, values).unwrap();
-    problems.push(Problem { name: "a long mean", features, ..problem("", items, dims, &[2, 2], 200) });
+    problems.push(Problem { name: "a long mean", features, ..problem("", items, dims, &[2, 2], 80) });
     // Half precision, weights, and parts that are not contiguous.
     let scores: Vec<f64> = (0..items).map(|i| (i % 7) as f64 * 0.3).collect();
     let halves: Vec<half::f16> = normals(items * dims, 4).into_iter().map(half::f16::from_f64).collect();
     let features = Features::from_rows(items, dims, halves).unwrap().with_scores(&scores, 0.5).unwrap();
-    let mut weighted = Problem { name: "weights", features, ..problem("", items, dims, &[2, 1, 1], 200) };
+    let mut weighted = Problem { name: "weights", features, ..problem("", items, dims, &[2, 1, 1], 80) };
     weighted.labels = (0..items).map(|i| i * i % 3 + usize::from(i % 5 == 0) * (i % 2)).collect();
     problems.push(weighted);
     problems.iter_mut().for_each(|problem| problem.options = independent());

@@ -52,11 +52,11 @@ pub(crate) fn problem(name: &'static str, items: usize, dims: usize, quota: &[us
 
 pub(crate) fn problems() -> Vec<Problem> {
     let mut problems = vec![
-        problem("small", 60, 6, &[1, 2], 500),
-        problem("one item", 100, 5, &[1], 200),
-        problem("parts of several", 400, 24, &[2, 3, 2], 150),
-        problem("many eigenvectors", 900, 300, &[2, 2], 40),
-        problem("as many as fit", 300, 44, &[18, 18], 8),
+        problem("small", 60, 6, &[1, 2], 200),
+        problem("one item", 100, 5, &[1], 80),
+        problem("parts of several", 400, 24, &[2, 3, 2], 80),
+        problem("many eigenvectors", 900, 300, &[2, 2], 20),
+        problem("as many as fit", 300, 44, &[18, 18], 4),
     ];
     // Two copies of every row, with very unequal lengths.
     let (items, dims) = (80, 7);
@@ -69,7 +69,7 @@ pub(crate) fn problems() -> Vec<Problem> {
         features: Features::from_rows(items, dims, values).unwrap(),
         labels: (0..items).map(|i| i % 2).collect(),
         quota: vec![3, 2],
-        draws: 300,
+        draws: 120,
         options: tilted(),
     });
     problems

@@ -57,15 +57,15 @@ fn lopsided(name: &'static str, (items, dims, rank): (usize, usize, usize), quot
             out.iter_mut().zip(turn).for_each(|(out, turn)| *out += (x + 8.0 * mean) * turn);
         }
     }
-    problem_of(name, (items, dims), values, quota, 30)
+    problem_of(name, (items, dims), values, quota, 15)
 }
 
 fn problems() -> Vec<Problem> {
     let mut problems = vec![
-        problem("small", 60, 6, &[1, 2], 200),
-        problem("two items", 90, 5, &[2], 200),
-        problem("many parts", 400, 24, &[1; 12], 30),
-        problem("parts of several", 400, 37, &[3, 2, 4, 1, 2, 3], 30),
+        problem("small", 60, 6, &[1, 2], 80),
+        problem("two items", 90, 5, &[2], 80),
+        problem("many parts", 400, 24, &[1; 12], 15),
+        problem("parts of several", 400, 37, &[3, 2, 4, 1, 2, 3], 15),
         problem("widest", 900, 128, &[2; 11], 3),
         problem("as many as fit", 600, 64, &[5; 9], 3),
         lopsided("common mean", (300, 30, 23), &[2, 1, 3, 2, 2]),
@@ -175,9 +175,9 @@ fn margins_are_wide() {
     let Some(narrow) = patched(Precision::F32, &[("margin = 2.0 *", "margin = 0.2 *")]) else { return };
     let case = |name, items, dims, quota: &[usize], draws| problem(name, items, dims, quota, draws);
     let problems = vec![
-        case("margins", 400, 37, &[3, 2, 4, 1, 2, 3], 200),
-        case("margins of many", 600, 64, &[5; 9], 20),
-        Problem { draws: 150, ..lopsided("margins of a common mean", (300, 30, 23), &[2, 1, 3, 2, 2]) },
+        case("margins", 400, 37, &[3, 2, 4, 1, 2, 3], 100),
+        case("margins of many", 600, 64, &[5; 9], 10),
+        Problem { draws: 80, ..lopsided("margins of a common mean", (300, 30, 23), &[2, 1, 3, 2, 2]) },
     ];
     Expected::of(problems, Precision::F32).conform(&narrow, 0.05);
 }

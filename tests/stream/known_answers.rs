@@ -12,7 +12,7 @@ use partition_dpp::{CountRange, Engine, Error, Partition, stream::Plan};
 
 use crate::world::{World, named};
 
-const DRAWS: usize = 10_000;
+const DRAWS: usize = 4_000;
 /// The number of batches and of trials per request: `None` for as many as several draws need.
 const WAYS: [(usize, Option<u64>); 4] = [(1, None), (3, Some(1)), (7, Some(5)), (7, None)];
 /// An upper limit on the number of χ² tests in any one function here.

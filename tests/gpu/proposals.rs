@@ -55,7 +55,7 @@ pub(crate) fn problems() -> Vec<Problem> {
         problem("small", 60, 6, &[1, 2], 200),
         problem("one item", 100, 5, &[1], 80),
         problem("parts of several", 400, 24, &[2, 3, 2], 80),
-        problem("many eigenvectors", 900, 300, &[2, 2], 20),
+        problem("many eigenvectors", 900, 300, &[2, 2], 40),
         problem("as many as fit", 300, 44, &[18, 18], 4),
     ];
     // Two copies of every row, with very unequal lengths.

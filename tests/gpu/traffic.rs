@@ -133,9 +133,9 @@ fn fifty_picks_are_three_submissions() {
     for precision in PRECISIONS {
         let options = patient(precision);
         let Some(gpu) = open(&options, "graphics device") else { return };
-        let (items, dims) = (6_000, 64);
+        let (items, dims) = (20_000, 64);
         // About fifty gains exceed 1.
-        let values: Vec<f32> = normals(items * dims, 9).iter().map(|&x| 0.19 * x as f32).collect();
+        let values: Vec<f32> = normals(items * dims, 9).iter().map(|&x| 0.18 * x as f32).collect();
         let features = Features::from_rows(items, dims, values).unwrap();
         let partition = Partition::from_labels(&(0..items).map(|item| item % 3).collect::<Vec<_>>()).unwrap();
         let under = |quota: &Quota| PartitionDpp::new(&features, &partition, quota).unwrap();

@@ -5,7 +5,10 @@ use std::{fmt, str::FromStr};
 use partition_dpp::{Error, Partition, Quota, data::QuotaRequest, error::ParseError};
 use serde::{Serialize, Serializer};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, output};
+
+/// The most parts that a note names.
+const NAMED: usize = 5;
 
 /// A quota as it is typed.
 #[derive(Clone, Debug)]
@@ -37,6 +40,27 @@ impl TypedQuota {
             )),
             other => other.into(),
         })
+    }
+
+    /// Says which parts get no items, if the counts are computed and not typed.
+    pub(crate) fn note_parts_without_items(&self, partition: &Partition, quota: &Quota) {
+        if !matches!(self.request, QuotaRequest::Equal | QuotaRequest::Proportional) {
+            return;
+        }
+        let gets_none = |part: &usize| quota.high()[*part] == 0 && partition.size(*part) > 0;
+        let without: Vec<usize> = (0..partition.parts()).filter(gets_none).collect();
+        if without.is_empty() {
+            return;
+        }
+        let shown = without.iter().take(NAMED).map(|&part| partition.names()[part].as_str());
+        let more = if without.len() > NAMED { ", …" } else { "" };
+        output::note(&format!(
+            "--quota {} gives no items to {} of {} parts: {}{more}",
+            self.request,
+            without.len(),
+            partition.parts(),
+            shown.collect::<Vec<_>>().join(", ")
+        ));
     }
 }
 

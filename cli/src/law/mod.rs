@@ -56,6 +56,7 @@ impl LawRequest {
             return Err(Failure::Arguments(sentence.into()));
         };
         let quota = request.resolve(partition, arguments.k)?;
+        request.note_parts_without_items(partition, &quota);
         let sets = Sets::Quota(partition.clone(), quota);
         Ok(Self { has_ranges: request.has_ranges, ..sets.into() })
     }

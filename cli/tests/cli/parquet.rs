@@ -164,12 +164,17 @@ fn ids_come_from_files_of_their_own() {
 fn quotas_are_shared_out() {
     let folder = Folder::new();
     let input = "--features features.csv --labels labels.csv";
-    let equal = answer(&folder, &format!("sample {input} --quota equal --k 2"));
-    assert_eq!(equal["quota"], serde_json::json!([1, 1, 0]));
     folder.write("uneven.csv", "tone\na\na\na\na\na\na\nb\nb\nc\n");
     let uneven = "--features features.csv --labels uneven.csv";
-    let proportional = answer(&folder, &format!("sample {uneven} --quota proportional --k 3"));
-    assert_eq!(proportional["quota"], serde_json::json!([2, 1, 0]));
+    for (input, quota, counts) in
+        [(input, "equal --k 2", [1, 1, 0]), (uneven, "proportional --k 3", [2, 1, 0])]
+    {
+        let output = folder.pdpp(&format!("sample {input} --quota {quota} --json")).output().unwrap();
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["quota"], serde_json::json!(counts));
+        let notes = String::from_utf8(output.stderr).unwrap();
+        assert!(notes.contains("gives no items to 1 of 3 parts: "), "{notes}");
+    }
     folder.refuses(&format!("sample {input} --quota equal"), 2, &["--quota equal", "--k"]);
     folder.refuses(&format!("sample {input} --quota equal --k 10"), 2, &["k = 10", "9 items"]);
 }

@@ -1,6 +1,5 @@
 //! Every index of the shaders that run without run-time checks is in bounds: all conformance tests run with shaders
-//! that
-//! record their indices.
+//! that record their indices.
 
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ use partition_dpp::{
 };
 use rand::{SeedableRng, distr::Distribution, rngs::StdRng};
 
-const DRAWS: u64 = 50_000;
+const DRAWS: u64 = 25_000;
 
 /// Returns χ² of two samples of item counts, as a standard score.
 ///

@@ -204,8 +204,8 @@ fn threads_do_not_matter_with_estimated_traces() {
     let drawn = |threads| {
         with_threads(threads, || {
             let sampler = dpp.importance_sampler(&Engine::cpu()).unwrap();
-            let weighted = sampler.sample_many(40, 5);
-            let plain = sampler.sampler(0.1).unwrap().sample_many(20, 2);
+            let weighted = sampler.sample_many(20, 5);
+            let plain = sampler.sampler(0.1).unwrap().sample_many(10, 2);
             (weighted.subsets().to_vec(), weighted.log_weights().to_vec(), plain.subsets().to_vec())
         })
     };

@@ -11,7 +11,7 @@ use partition_dpp::{
     Sampler, SamplerOptions,
 };
 
-const DRAWS: u64 = 30_000;
+const DRAWS: u64 = 10_000;
 const WAYS: [Projection; 2] = [Projection::Leverage, Projection::Elementary];
 
 /// Draws on one and on two threads, which must agree, and tests the draws against the law.

@@ -15,7 +15,7 @@ use crate::differential::{search_again, search_seeds};
 /// Gaussian kernels, against more than a hundred digits.
 #[test]
 fn search_gaussian_kernels() {
-    search_seeds(600, generator::gaussian);
+    search_seeds(300, generator::gaussian);
 }
 
 /// Gaussian kernels with landmarks: answers are exact for the law of the features.

@@ -5,10 +5,7 @@ use std::{fmt, str::FromStr};
 use partition_dpp::{Error, Partition, Quota, data::QuotaRequest, error::ParseError};
 use serde::{Serialize, Serializer};
 
-use crate::{failure::Failure, output};
-
-/// The most parts that a note names.
-const NAMED: usize = 5;
+use crate::{failure::Failure, input::columns, output};
 
 /// A quota as it is typed.
 #[derive(Clone, Debug)]
@@ -48,18 +45,17 @@ impl TypedQuota {
             return;
         }
         let gets_none = |part: &usize| quota.high()[*part] == 0 && partition.size(*part) > 0;
-        let without: Vec<usize> = (0..partition.parts()).filter(gets_none).collect();
+        let parts = (0..partition.parts()).filter(gets_none);
+        let without: Vec<&str> = parts.map(|part| partition.names()[part].as_str()).collect();
         if without.is_empty() {
             return;
         }
-        let shown = without.iter().take(NAMED).map(|&part| partition.names()[part].as_str());
-        let more = if without.len() > NAMED { ", …" } else { "" };
         output::note(&format!(
-            "--quota {} gives no items to {} of {} parts: {}{more}",
+            "--quota {} gives no items to {} of {} parts: {}",
             self.request,
             without.len(),
             partition.parts(),
-            shown.collect::<Vec<_>>().join(", ")
+            columns::list(without)
         ));
     }
 }

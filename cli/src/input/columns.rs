@@ -59,7 +59,7 @@ pub(super) fn find(names: &[&str], path: &Path, wanted: &str) -> Result<usize, F
 }
 
 /// The first few names.
-pub(super) fn list(names: Vec<&str>) -> String {
+pub(crate) fn list(names: Vec<&str>) -> String {
     let more = names.len().saturating_sub(MOST);
     let shown = names.into_iter().take(MOST).map(|name| match name {
         "" => "''".to_owned(),

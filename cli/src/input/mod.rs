@@ -4,7 +4,7 @@ mod approximation;
 mod arguments;
 mod cache;
 mod choices;
-mod columns;
+pub(crate) mod columns;
 mod conditions;
 mod csv;
 mod csv_lines;

@@ -1,6 +1,6 @@
 //! Tables of nodes on every device, against naive loops.
 
-use std::f64::consts::TAU;
+use std::{cell::OnceCell, f64::consts::TAU};
 
 use faer::{Mat, c64};
 use nalgebra::{Complex, DMatrix};
@@ -30,7 +30,12 @@ struct Draw {
     phases: Vec<c64>,
     /// Orthonormal directions, one after another.
     directions: Vec<Vec<f64>>,
+    /// What naive loops find after 0, 1, … picks.
+    naive: [OnceCell<Naive>; 3],
 }
+
+/// The weights and the coefficient after some picks, and the magnitude of the terms that add up to a weight.
+type Naive = (Vec<f64>, f64, f64);
 
 const WEIGHT: f64 = 0.7;
 
@@ -61,7 +66,7 @@ impl Draw {
             directions.push(own.iter().map(|x| x / norm).collect());
         }
         let items = (0..items as u32).map(|i| 2 * i + 1).collect();
-        Self { features, items, map, shares, sizes, phases, directions }
+        Self { features, items, map, shares, sizes, phases, directions, naive: Default::default() }
     }
 
     fn rows(&self) -> Rows<'_> {
@@ -103,15 +108,16 @@ impl Draw {
         table.condition(&self.directions[picks - 1], &factors);
     }
 
-    /// Returns the weights and the coefficient after some picks, and the magnitude of the terms that add up to a
-    /// weight.
-    fn naive(&self, picks: usize) -> (Vec<f64>, f64, f64) {
+    fn naive(&self, picks: usize) -> &Naive {
+        self.naive[picks].get_or_init(|| self.computed(picks))
+    }
+
+    fn computed(&self, picks: usize) -> Naive {
         let rank = self.map.ncols();
-        // Columns of I − QQᵀ, orthonormalised.
-        let picked = DMatrix::from_fn(rank, picks, |i, j| self.directions[j][i]);
-        let svd = (DMatrix::identity(rank, rank) - &picked * picked.transpose()).svd(true, false);
-        let u = svd.u.unwrap();
-        let basis = DMatrix::from_fn(rank, rank - picks, |i, j| Complex::from(u[(i, j)]));
+        // Picks come first, and the other columns of an orthogonal matrix span what is orthogonal to them.
+        let column = |i: usize, j: usize| if j < picks { self.directions[j][i] } else { f64::from(i == j) };
+        let all = DMatrix::from_fn(rank, rank, column).qr().q();
+        let basis = DMatrix::from_fn(rank, rank - picks, |i, j| Complex::from(all[(i, picks + j)]));
         let [form, coefficient] = self.factors(picks);
         let (mut w, mut sum, mut mass) = (DMatrix::zeros(rank, rank), 0.0, 0.0);
         for at in 0..form.len() {
@@ -138,7 +144,7 @@ impl Draw {
 
     fn check(&self, tested: &Tested, table: &mut dyn NodeTable, picks: usize, what: &str) -> NodeChoice {
         let what = &format!("{what}, {picks} picks");
-        let (weights, coefficient, size) = self.naive(picks);
+        let &(ref weights, coefficient, size) = self.naive(picks);
         let terms = self.map.ncols() + self.map.nrows();
         let total: f64 = weights.iter().sum();
         let mut last = None;
@@ -159,7 +165,7 @@ impl Draw {
             );
             last = Some(choice);
         }
-        for (found, expected) in table.read().unwrap().iter().zip(&weights) {
+        for (found, expected) in table.read().unwrap().iter().zip(weights) {
             tested.close(*found, *expected, terms, size, what);
         }
         last.unwrap()

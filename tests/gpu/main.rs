@@ -12,6 +12,7 @@ mod ahead;
 mod ahead_ranges;
 mod algorithms;
 mod barriers;
+mod batches;
 mod conformance;
 mod conformance_entrants;
 mod conformance_forms;

@@ -178,7 +178,7 @@ fn a_block_of_requests_is_one_submission_and_one_wait() {
         let options =
             GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(100));
         let Some(gpu) = open(&options, "traffic") else { return };
-        let (width, count) = (if precision == Precision::F32 { 4 } else { 8 }, 400);
+        let (width, count) = (if precision == Precision::F32 { 4 } else { 8 }, 100);
         service(count).solved(|slates, requests| {
             let slates = slates.clone().with_engine(&gpu.engine());
             let before = gpu.traffic();

@@ -133,9 +133,9 @@ fn fifty_picks_are_three_submissions() {
     for precision in PRECISIONS {
         let options = patient(precision);
         let Some(gpu) = open(&options, "graphics device") else { return };
-        let (items, dims) = (20_000, 64);
+        let (items, dims) = (4_000, 64);
         // About fifty gains exceed 1.
-        let values: Vec<f32> = normals(items * dims, 9).iter().map(|&x| 0.18 * x as f32).collect();
+        let values: Vec<f32> = normals(items * dims, 9).iter().map(|&x| 0.19 * x as f32).collect();
         let features = Features::from_rows(items, dims, values).unwrap();
         let partition = Partition::from_labels(&(0..items).map(|item| item % 3).collect::<Vec<_>>()).unwrap();
         let under = |quota: &Quota| PartitionDpp::new(&features, &partition, quota).unwrap();
@@ -310,7 +310,7 @@ fn swaps_are_a_wait_and_a_few_bytes_each() {
 fn many_swaps_are_a_few_waits() {
     for precision in PRECISIONS {
         let Some(gpu) = open(&patient(precision), "graphics device") else { return };
-        let (features, partition) = corners(210, 70, apart);
+        let (features, partition) = corners(120, 40, apart);
         let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
         // The rows are uploaded with it.
         let greedy = traffic_of(&gpu, || drop(Greedy::default().solve(&dpp, &gpu.engine()).unwrap()));
@@ -320,7 +320,7 @@ fn many_swaps_are_a_few_waits() {
         let found = found.unwrap();
         let swaps = found.stats.swaps;
         println!("{precision}: {swaps} swaps, {traffic:?}, {greedy:?}");
-        assert!(swaps >= 70, "{swaps}");
+        assert!(swaps >= 40, "{swaps}");
         assert_eq!(found.subset, LocalSearch::default().solve(&dpp, &Engine::cpu()).unwrap().subset);
         // Waits: swaps, the first few one by one; the best swap with recomputed numbers; the items that matter.
         assert!(traffic.waits <= 2 + swaps / 64 + 3, "{traffic:?}");

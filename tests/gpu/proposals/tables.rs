@@ -3,7 +3,9 @@
 use oracles::engines::gpu;
 use partition_dpp::engine::Precision;
 
-use super::{PRECISIONS, conform, patched, problem, problems};
+use super::{patched, problem, problems};
+use crate::batches::{PRECISIONS, conform};
+
 /// A few draws from many items cost less than the tables of a device.
 #[test]
 fn tables_go_up_when_they_pay() {
@@ -56,7 +58,7 @@ fn impossible_answers_do_no_harm() {
 #[test]
 fn many_rounds_end() {
     let Some(gpu) = gpu(Precision::F32) else { return };
-    conform(&gpu, &[problem("many rounds", 800, 512, &[36], 1)], 0.9);
-    let beyond = problem("too many rounds", 2000, 1000, &[36], 0);
+    conform(&gpu, vec![problem("many rounds", 520, 512, &[36], 1)], 0.9);
+    let beyond = problem("too many rounds", 1010, 1000, &[36], 0);
     beyond.sampled(&gpu.engine(), |sampler| assert_eq!(sampler.batched_proposals(), None));
 }

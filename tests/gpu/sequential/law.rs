@@ -5,10 +5,11 @@ use partition_dpp::{
     Partition, PartitionDpp, Quota, Subset, engine::Precision, engine::gpu::Fault, error::EstimateProblem,
 };
 
-use super::{PRECISIONS, Problem, problem_of};
+use super::problem_of;
+use crate::batches::PRECISIONS;
+
 /// Returns draws of a known answer from the host, which a device repeats, or `None` if the weights are too heavy for
-/// plain
-/// draws.
+/// plain draws.
 fn drawn(case: &Case, draws: u64) -> Option<Vec<Subset>> {
     let gpu = gpu(Precision::F64)?;
     let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
@@ -57,8 +58,7 @@ fn parts_with_little_left() {
         row[2..].iter_mut().for_each(|x| *x *= [0.0, 0.0, 1e-3][item % 3]);
     }
     let few = problem_of("little left", (items, dims), values.clone(), &[1; 3], 400);
-    let many =
-        Problem { draws: 6000, ..problem_of("little left", (items, dims), values.clone(), &[1; 3], 0) };
+    let many = few.clone().drawn(6000);
     let rows = values.chunks_exact(dims).map(<[f64]>::to_vec).collect();
     let (law, _) = Determinants::of_features(rows).partition_dpp(&many.labels, &many.quota);
     for precision in PRECISIONS {

@@ -18,7 +18,9 @@ use partition_dpp::{
     watch::Ended,
 };
 
-use super::{PRECISIONS, few, patched, problem};
+use super::{few, patched, problem};
+use crate::batches::PRECISIONS;
+
 #[test]
 fn thousands_of_draws_are_one_submission_and_one_wait() {
     for precision in PRECISIONS {

@@ -3,7 +3,10 @@
 //! Work is split into tasks by size, never by thread count, and results are returned in task order. So every sum and
 //! every subset is the same for any number of threads.
 
-use std::iter::Sum;
+use std::{
+    iter::Sum,
+    sync::{Mutex, PoisonError},
+};
 
 /// The number of threads in the current pool.
 pub(crate) fn threads() -> usize {
@@ -14,43 +17,40 @@ pub(crate) fn threads() -> usize {
 }
 
 /// The results of `task(0), …, task(count − 1)`, in that order.
-#[cfg(feature = "parallel")]
-pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-    use rayon::prelude::*;
-    // A single task does not need another thread.
-    if count == 1 {
-        return vec![task(0)];
-    }
-    (0..count).into_par_iter().map(task).collect()
-}
-
-/// The results of `task(0), …, task(count − 1)`, in that order.
-#[cfg(not(feature = "parallel"))]
-pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-    (0..count).map(task).collect()
+pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let results: Vec<_> = (0..count).map(|_| Mutex::new(None)).collect();
+    run(count, &|index| put(&results[index], task(index)));
+    results.iter().map(take).collect()
 }
 
 /// The results of `task(0, part₀), task(1, part₁), …`, in that order; each task owns its part.
-#[cfg(feature = "parallel")]
 pub(crate) fn map_ordered_mut<P: Send, T: Send>(
     parts: Vec<P>,
-    task: impl Fn(usize, P) -> T + Sync + Send,
+    task: impl Fn(usize, P) -> T + Sync,
 ) -> Vec<T> {
-    use rayon::prelude::*;
-    // A single task does not need another thread.
-    if parts.len() == 1 {
-        return parts.into_iter().enumerate().map(|(index, part)| task(index, part)).collect();
-    }
-    parts.into_par_iter().enumerate().map(|(index, part)| task(index, part)).collect()
+    let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
+    map_ordered(parts.len(), |index| task(index, take(&parts[index])))
 }
 
-/// The results of `task(0, part₀), task(1, part₁), …`, in that order; each task owns its part.
-#[cfg(not(feature = "parallel"))]
-pub(crate) fn map_ordered_mut<P: Send, T: Send>(
-    parts: Vec<P>,
-    task: impl Fn(usize, P) -> T + Sync + Send,
-) -> Vec<T> {
-    parts.into_iter().enumerate().map(|(index, part)| task(index, part)).collect()
+/// Runs `task(0), …, task(count − 1)`. Not generic, so rayon is compiled once and not for every task.
+fn run(count: usize, task: &(dyn Fn(usize) + Sync)) {
+    // A single task does not need another thread.
+    #[cfg(feature = "parallel")]
+    if count > 1 {
+        use rayon::prelude::*;
+        return (0..count).into_par_iter().for_each(task);
+    }
+    (0..count).for_each(task);
+}
+
+fn put<T>(place: &Mutex<Option<T>>, value: T) {
+    *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+}
+
+/// The value that was put here; it is taken once.
+fn take<T>(place: &Mutex<Option<T>>) -> T {
+    let value = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+    value.unwrap_or_else(|| unreachable!("every place is filled before it is emptied"))
 }
 
 /// The results of `each(0), …, each(count − 1)`, in that order, for calls too short to be separate tasks.

@@ -39,34 +39,46 @@ impl Partition {
             return Err(ArrowProblem::NoValue { row }.into());
         }
         let parts = match labels.as_any_dictionary_opt() {
-            Some(words) => of_values(words.values().as_ref(), words.normalized_keys().into_iter()),
-            None => of_values(labels, 0..labels.len()),
+            Some(words) => of_values(words.values().as_ref(), &mut words.normalized_keys().into_iter()),
+            None => of_values(labels, &mut (0..labels.len())),
         };
         parts.unwrap_or_else(|| Err(ArrowProblem::NotLabels(labels.data_type().to_string()).into()))
     }
 }
 
 /// The partition by the labels at these positions of an array; `None` if the array's type is not a label type.
-fn of_values(values: &dyn Array, places: impl Iterator<Item = usize>) -> Option<Result<Partition>> {
-    macro_rules! labels {
+///
+/// Iterators have no types of their own, so parts are found by one function for text and one for integers.
+fn of_values(values: &dyn Array, places: &mut dyn Iterator<Item = usize>) -> Option<Result<Partition>> {
+    macro_rules! text {
         ($values:expr) => {{
             let values = $values;
-            Partition::of(places.map(|place| values.value(place)))
+            Partition::of(&mut places.map(|place| values.value(place)) as &mut dyn Iterator<Item = &str>)
+        }};
+    }
+    macro_rules! integers {
+        ($type:ident) => {{
+            let values = values.as_primitive::<types::$type>();
+            let integers = &mut places.map(|place| i128::from(values.value(place)));
+            Partition::of(integers as &mut dyn Iterator<Item = i128>)
         }};
     }
     Some(match values.data_type() {
-        DataType::Utf8 => labels!(values.as_string::<i32>()),
-        DataType::LargeUtf8 => labels!(values.as_string::<i64>()),
-        DataType::Utf8View => labels!(values.as_string_view()),
-        DataType::Boolean => labels!(values.as_boolean()),
-        DataType::Int8 => labels!(values.as_primitive::<types::Int8Type>()),
-        DataType::Int16 => labels!(values.as_primitive::<types::Int16Type>()),
-        DataType::Int32 => labels!(values.as_primitive::<types::Int32Type>()),
-        DataType::Int64 => labels!(values.as_primitive::<types::Int64Type>()),
-        DataType::UInt8 => labels!(values.as_primitive::<types::UInt8Type>()),
-        DataType::UInt16 => labels!(values.as_primitive::<types::UInt16Type>()),
-        DataType::UInt32 => labels!(values.as_primitive::<types::UInt32Type>()),
-        DataType::UInt64 => labels!(values.as_primitive::<types::UInt64Type>()),
+        DataType::Utf8 => text!(values.as_string::<i32>()),
+        DataType::LargeUtf8 => text!(values.as_string::<i64>()),
+        DataType::Utf8View => text!(values.as_string_view()),
+        DataType::Boolean => {
+            let values = values.as_boolean();
+            Partition::of(places.map(|place| values.value(place)))
+        }
+        DataType::Int8 => integers!(Int8Type),
+        DataType::Int16 => integers!(Int16Type),
+        DataType::Int32 => integers!(Int32Type),
+        DataType::Int64 => integers!(Int64Type),
+        DataType::UInt8 => integers!(UInt8Type),
+        DataType::UInt16 => integers!(UInt16Type),
+        DataType::UInt32 => integers!(UInt32Type),
+        DataType::UInt64 => integers!(UInt64Type),
         _ => return None,
     })
 }

@@ -166,18 +166,30 @@ impl Context {
     /// Runs work under error scopes, and returns the device's errors.
     pub(super) fn checked<T>(&self, what: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.check_lost()?;
-        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
-        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let scopes =
+            [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::Validation]
+                .map(|filter| self.device.push_error_scope(filter));
         let outcome = work();
+        self.check_scopes(what, scopes, outcome.as_ref().err())?;
+        outcome
+    }
+
+    /// An error that the device found in work which ended with `failure`, if it did not end well.
+    fn check_scopes(
+        &self,
+        what: &'static str,
+        [memory, internal, validation]: [wgpu::ErrorScopeGuard; 3],
+        failure: Option<&Error>,
+    ) -> Result<()> {
+        // The innermost scope first.
         let popped = (validation.pop(), internal.pop(), memory.pop());
         let (validation, internal, memory) =
             block_on(async { (popped.0.await, popped.1.await, popped.2.await) });
-        if let Err(Error::Device(DeviceProblem::TimedOut { .. })) = outcome {
-            return outcome;
+        if let Some(Error::Device(DeviceProblem::TimedOut { .. })) = failure {
+            return Ok(());
         }
         let error = internal.or(validation);
-        if outcome.is_err() || memory.is_some() || error.is_some() {
+        if failure.is_some() || memory.is_some() || error.is_some() {
             // A device reports that it is lost only when it is polled.
             self.ask();
         }
@@ -193,10 +205,10 @@ impl Context {
                 message: one_line(&error.to_string()),
             }));
         }
-        if let Err(Error::Device(DeviceProblem::Lost { reason })) = &outcome {
+        if let Some(Error::Device(DeviceProblem::Lost { reason })) = failure {
             self.lose(reason);
         }
-        outcome
+        Ok(())
     }
 
     /// An error if the device is lost.

@@ -55,14 +55,24 @@ fn compress_wide(features: &Features) -> Result<Features> {
 mod tests {
     use super::*;
 
-    /// Σ x y in twice the precision: products by fused multiply-add, sums with their errors.
+    /// x as the sum of two numbers of 26 bits, whose products are exact.
+    fn halves(x: f64) -> (f64, f64) {
+        let scaled = 134_217_729.0 * x;
+        let high = scaled - (scaled - x);
+        (high, x - high)
+    }
+
+    /// Σ x y in twice the precision: products and sums with their errors. Without fused multiply-add, which is slow if
+    /// the compiler may not assume that the processor has it.
     fn accurate_dot(x: &[f64], y: &[f64]) -> f64 {
         let (mut sum, mut rest) = (0.0_f64, 0.0_f64);
         for (x, y) in x.iter().zip(y) {
             let product = x * y;
             let total = sum + product;
             let part = total - sum;
-            rest += (sum - (total - part)) + (product - part) + x.mul_add(*y, -product);
+            let ((a, b), (c, d)) = (halves(*x), halves(*y));
+            let lost = ((a * c - product) + a * d + b * c) + b * d;
+            rest += (sum - (total - part)) + (product - part) + lost;
             sum = total;
         }
         sum + rest
@@ -76,12 +86,12 @@ mod tests {
         assert_eq!(compressed.dims(), items);
         let rows = |features: &Features| (0..items).map(|item| features.row(item)).collect::<Vec<_>>();
         let (given, found) = (rows(&features), rows(&compressed));
-        let length = |i: usize| accurate_dot(&given[i], &given[i]).sqrt();
+        let lengths: Vec<f64> = given.iter().map(|row| accurate_dot(row, row).sqrt()).collect();
         let mut worst = 0.0_f64;
         for i in 0..items {
             for j in 0..=i {
                 let gap = accurate_dot(&given[i], &given[j]) - accurate_dot(&found[i], &found[j]);
-                worst = worst.max(gap.abs() / (f64::EPSILON * length(i) * length(j)));
+                worst = worst.max(gap.abs() / (f64::EPSILON * lengths[i] * lengths[j]));
             }
         }
         worst

@@ -14,7 +14,7 @@ const FIRST_BITS: usize = 192;
 const MOST_BITS: usize = 1 << 14;
 /// Accuracy of a coordinate, as bits below the largest of its column.
 const WANTED_BITS: f64 = 64.0;
-/// The most multiplications of 64-bit words, which take a few seconds.
+/// The most multiplications of 64-bit words, which take about twenty seconds on one thread.
 const BUDGET: f64 = 4e8;
 /// Rows per task.
 const TASK: usize = 32;

@@ -112,15 +112,27 @@ impl Expected {
         }
     }
 
-    /// Asserts that a device with a planted fault draws something else, or leaves more than this share to the host.
+    /// Returns how a planted fault is noticed: a device draws something else, or leaves more than this share to the
+    /// host.
     #[track_caller]
-    pub(crate) fn assert_noticed(&self, gpu: &Gpu, most_replayed: f64, fault: &str) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.conform(gpu, most_replayed)));
-        let Err(message) = outcome else { panic!("{fault} goes unnoticed") };
-        let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
-        assert!(!message.contains("parsing error") && !message.contains("is not in"), "{fault}: {message}");
-        println!("{fault}: {message}");
+    pub(crate) fn noticed(&self, gpu: &Gpu, most_replayed: f64, fault: &str) -> String {
+        noticed(fault, || self.conform(gpu, most_replayed))
     }
+
+    /// Whether a message says only that the draws of a problem are wrong.
+    pub(crate) fn is_wrong_draw(&self, message: &str) -> bool {
+        self.0.iter().any(|(problem, ..)| problem.name == message)
+    }
+}
+
+/// Returns the message of a check that must fail on a planted fault, though the shader compiles.
+#[track_caller]
+pub(crate) fn noticed(fault: &str, check: impl FnOnce()) -> String {
+    let Err(message) = catch_unwind(AssertUnwindSafe(check)) else { panic!("{fault} goes unnoticed") };
+    let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
+    assert!(!message.contains("parsing error") && !message.contains("is not in"), "{fault}: {message}");
+    println!("{fault}: {message}");
+    message
 }
 
 /// Asserts that a device draws the same as the host, and leaves at most this share of the proposals to it.

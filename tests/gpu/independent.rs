@@ -166,7 +166,7 @@ fn planted_faults_are_noticed() {
         ("item_proposals", "positions[number * p.size + thread]", "positions[number + thread]"),
     ] {
         let Some(gpu) = patched(Precision::F32, verb, from, to) else { return };
-        expected.assert_noticed(&gpu, 0.05, &format!("{from} → {to}"));
+        expected.noticed(&gpu, 0.05, &format!("{from} → {to}"));
     }
 }
 

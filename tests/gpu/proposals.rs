@@ -136,7 +136,7 @@ fn planted_faults_are_noticed() {
         ("= sh_picks[s];", "= sh_picks[0];"),
     ] {
         let Some(gpu) = patched(Precision::F32, from, to) else { return };
-        expected.assert_noticed(&gpu, 0.05, &format!("{from} → {to}"));
+        expected.noticed(&gpu, 0.05, &format!("{from} → {to}"));
     }
 }
 

@@ -177,7 +177,8 @@ fn planted_faults_are_noticed() {
             "fn pick_first(t: u32) -> u32 { return picks[t].x; }\n",
         );
         let Some(gpu) = patched(Precision::F32, &[(from, to), helper]) else { return };
-        // Draws are wrong; it is not enough that the device makes too few.
-        expected.assert_noticed(&gpu, 1.0, &format!("{from} → {to}"));
+        let message = expected.noticed(&gpu, 0.05, &format!("{from} → {to}"));
+        // The device is used, and finds wrong draws rather than too few.
+        assert!(expected.is_wrong_draw(&message), "{to}: {message}");
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use partition_dpp::Error;
+use partition_dpp::{Error, error::DeviceProblem};
+
+/// Ratios up to this, and from its reciprocal, must be in the range of single precision.
+const RANGE: f64 = 1e18;
 
 /// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +46,8 @@ pub enum Refused {
     Pick,
     /// The weights span too many decades.
     Weights,
+    /// Rows differ by more than single precision holds; right also for well-conditioned problems.
+    SinglePrecision,
 }
 
 #[derive(Clone, Debug)]
@@ -82,7 +87,10 @@ impl Report {
     /// Notes a typed error about a problem with a possible set.
     pub fn refuse(&mut self, by: &str, error: &Error) {
         let why = match error {
-            Error::IllConditioned { .. } | Error::Estimate(_) => Refused::Conditioning,
+            // Only rows that are badly conditioned overflow in f64.
+            Error::IllConditioned { .. }
+            | Error::Estimate(_)
+            | Error::Device(DeviceProblem::NotFinite { .. }) => Refused::Conditioning,
             Error::SizeAboveRank { .. }
             | Error::Infeasible { .. }
             | Error::InfeasibleBeyondIncluded { .. }
@@ -93,6 +101,11 @@ impl Report {
             }
             Error::Eigen { .. } => Refused::Convergence,
             Error::Weights(_) => Refused::Weights,
+            Error::Device(DeviceProblem::SinglePrecision { value, .. })
+                if !(1.0 / RANGE..RANGE).contains(&value.abs()) =>
+            {
+                Refused::SinglePrecision
+            }
             Error::ImpossiblePick { .. } | Error::LostDraw { .. } | Error::DrawGivenUp { .. } => {
                 Refused::Pick
             }
@@ -108,8 +121,8 @@ impl Report {
     /// Returns the classes of all faults, and of refusals of well-conditioned input.
     pub fn classes(&self) -> Vec<String> {
         let faults = self.faults.iter().map(|fault| format!("{:?} by {}", fault.kind, fault.by));
-        let refusals = self.refusals.iter().filter(|_| self.well_conditioned);
-        let refusals = refusals
+        let refusals = self
+            .unjust()
             .map(|refusal| format!("well-conditioned, refused ({:?}) by {}", refusal.why, refusal.by));
         let mut names: Vec<String> = faults.chain(refusals).collect();
         names.sort_unstable();
@@ -119,8 +132,13 @@ impl Report {
     /// Returns everything that is wrong: faults, and refusals of well-conditioned input.
     pub fn wrong(&self) -> Vec<String> {
         let faults = self.faults.iter().map(ToString::to_string);
-        let refusals = self.refusals.iter().filter(|_| self.well_conditioned);
-        faults.chain(refusals.map(|refusal| format!("well-conditioned, but {refusal}"))).collect()
+        faults.chain(self.unjust().map(|refusal| format!("well-conditioned, but {refusal}"))).collect()
+    }
+
+    /// The refusals of well-conditioned input.
+    fn unjust(&self) -> impl Iterator<Item = &Refusal> {
+        let of_data = self.refusals.iter().filter(|refusal| refusal.why != Refused::SinglePrecision);
+        of_data.filter(|_| self.well_conditioned)
     }
 }
 

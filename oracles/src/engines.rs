@@ -1,6 +1,10 @@
 //! The engines that the conformance tests run on.
 
-use std::{cell::Cell, time::Duration};
+use std::{
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use approx::abs_diff_eq;
 use partition_dpp::{
@@ -140,13 +144,19 @@ pub fn assert_noticed_on(options: &[GpuOptions], faults: &[(Fault, Test)]) {
             let options = options.clone().with_patch(verb, from, to);
             let Some(gpu) = open(&options, "planted faults") else { return };
             let faulty = tested(&gpu, 85);
-            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&faulty)));
-            let Err(message) = outcome else { panic!("{verb}: {from} → {to} goes unnoticed") };
-            let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
-            assert!(!message.contains(" is not in "), "{message}");
-            assert!(!message.contains("parsing error"), "{verb}: {to} is no shader: {message}");
+            noticed(&format!("{verb}: {from} → {to}"), || test(&faulty));
         }
     }
+}
+
+/// Returns the message of a check that must fail on a planted fault, though the shader compiles.
+#[track_caller]
+pub fn noticed(fault: &str, check: impl FnOnce()) -> String {
+    let Err(message) = catch_unwind(AssertUnwindSafe(check)) else { panic!("{fault} goes unnoticed") };
+    let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
+    assert!(!message.contains("parsing error") && !message.contains("is not in"), "{fault}: {message}");
+    println!("{fault}: {message}");
+    message
 }
 
 /// Defines tests, functions of a [`Tested`], for every engine.

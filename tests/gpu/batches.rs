@@ -1,8 +1,9 @@
 //! Problems of which a device draws batches, and what the host draws of them.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use oracles::{engines::gpu, random::normals};
+use oracles::{
+    engines::{gpu, noticed},
+    random::normals,
+};
 use partition_dpp::{
     Engine, Features, Partition, PartitionDpp, Quota, Sampler, Subset,
     engine::{
@@ -123,16 +124,6 @@ impl Expected {
     pub(crate) fn is_wrong_draw(&self, message: &str) -> bool {
         self.0.iter().any(|(problem, ..)| problem.name == message)
     }
-}
-
-/// Returns the message of a check that must fail on a planted fault, though the shader compiles.
-#[track_caller]
-pub(crate) fn noticed(fault: &str, check: impl FnOnce()) -> String {
-    let Err(message) = catch_unwind(AssertUnwindSafe(check)) else { panic!("{fault} goes unnoticed") };
-    let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
-    assert!(!message.contains("parsing error") && !message.contains("is not in"), "{fault}: {message}");
-    println!("{fault}: {message}");
-    message
 }
 
 /// Asserts that a device draws the same as the host, and leaves at most this share of the proposals to it.

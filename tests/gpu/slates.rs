@@ -8,7 +8,7 @@ use std::{
 };
 
 use oracles::{
-    engines::{CHUNK, gpu, open},
+    engines::{CHUNK, gpu, noticed, open},
     watches::reported,
 };
 use partition_dpp::{
@@ -22,7 +22,7 @@ use partition_dpp::{
 };
 
 use self::problems::{Problem, copies, in_chunks, problems, service};
-use crate::batches::{PRECISIONS, noticed};
+use crate::batches::PRECISIONS;
 
 fn text(solved: &Result<Slate<Vec<u32>>>) -> String {
     format!("{solved:?}")

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use partition_dpp::{Error, error::DeviceProblem};
 
-/// Ratios up to this, and from its reciprocal, must be in the range of single precision.
+/// Single precision must hold ratios up to this, and down to its reciprocal.
 const RANGE: f64 = 1e18;
 
 /// The kind of a fault.
@@ -46,7 +46,7 @@ pub enum Refused {
     Pick,
     /// The weights span too many decades.
     Weights,
-    /// Rows differ by more than single precision holds; right also for well-conditioned problems.
+    /// Rows differ by more than single precision holds, as those of well-conditioned problems may.
     SinglePrecision,
 }
 
@@ -151,5 +151,26 @@ impl fmt::Display for Fault {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "refused ({:?}) by {}: {}", self.why, self.by, self.what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is wrong if a device refuses a well-conditioned problem like this.
+    fn wrong(problem: DeviceProblem) -> usize {
+        let mut report = Report { well_conditioned: true, ..Report::default() };
+        report.refuse("greedy", &problem.into());
+        report.wrong().len()
+    }
+
+    #[test]
+    fn devices_may_refuse_only_what_single_precision_cannot_hold() {
+        let single = |value| DeviceProblem::SinglePrecision { what: "a row", value };
+        assert_eq!([1e-30, -1e30].map(|value| wrong(single(value))), [0, 0]);
+        assert_eq!([1e-10, 1.0, -1e10].map(|value| wrong(single(value))), [1, 1, 1]);
+        assert_eq!(wrong(DeviceProblem::NotFinite { what: "part_grams" }), 1);
+        assert_eq!(wrong(DeviceProblem::Lost { reason: "unplugged".to_owned() }), 1);
     }
 }

@@ -47,7 +47,7 @@ fn put<T>(place: &Mutex<Option<T>>, value: T) {
     *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
 }
 
-/// The value that was put here; it is taken once.
+/// Takes the value that was put here.
 fn take<T>(place: &Mutex<Option<T>>) -> T {
     let value = place.lock().unwrap_or_else(PoisonError::into_inner).take();
     value.unwrap_or_else(|| unreachable!("every place is filled before it is emptied"))

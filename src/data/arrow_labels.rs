@@ -48,7 +48,7 @@ impl Partition {
 
 /// The partition by the labels at these positions of an array; `None` if the array's type is not a label type.
 ///
-/// Iterators have no types of their own, so parts are found by one function for text and one for integers.
+/// Iterators are `dyn`, so that grouping is compiled once for text and once for integers.
 fn of_values(values: &dyn Array, places: &mut dyn Iterator<Item = usize>) -> Option<Result<Partition>> {
     macro_rules! text {
         ($values:expr) => {{

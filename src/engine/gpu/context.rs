@@ -174,7 +174,7 @@ impl Context {
         outcome
     }
 
-    /// An error that the device found in work which ended with `failure`, if it did not end well.
+    /// Closes the scopes of work that ended, with `failure` if it failed, and returns the device's error.
     fn check_scopes(
         &self,
         what: &'static str,

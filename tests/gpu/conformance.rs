@@ -329,6 +329,19 @@ fn a_skipped_chunk_is_noticed() {
 }
 
 #[test]
+fn parameters_in_another_order_are_noticed() {
+    let options = GpuOptions::default().with_precision(Precision::F32).with_patch(
+        "project_rows",
+        "rows: u32, quads: u32",
+        "quads: u32, rows: u32",
+    );
+    let Some(gpu) = engines::open(&options, "parameters in another order") else { return };
+    let faulty = engines::tested(&gpu, 0);
+    let message = engines::noticed("parameters in another order", || project_rows(&faulty));
+    assert!(message.contains("project_rows declares"), "{message}");
+}
+
+#[test]
 fn a_dispatch_that_starts_anew_is_noticed() {
     let short = engines::short_dispatches();
     let forgotten = |verb, test| ((verb, "return parameters.start + ", "return "), test);

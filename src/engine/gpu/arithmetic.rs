@@ -4,7 +4,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Gpu, buffers::size_of, context::Context, pace::Load, shaders::Shader, words};
+use super::{Gpu, buffers::size_of, context::Context, pace::Load, parameters::parameters, shaders::Shader};
 use crate::{Result, engine::Precision};
 
 /// The operations tested, in the order of the shader's results. Each has the largest relative error that the WGSL
@@ -45,7 +45,7 @@ fn errors(context: &Context) -> Result<[f64; 8]> {
         context.dispatch(
             &mut work,
             Shader::Arithmetic,
-            &[words(pairs.len())],
+            &parameters! { pairs: pairs.len() },
             &[operands.as_entire_binding(), results.as_entire_binding()],
             Load { groups: pairs.len().div_ceil(64), flops: 16.0 * 64.0, bytes: 10.0 * 8.0 * 64.0 },
         )?;

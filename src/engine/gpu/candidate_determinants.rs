@@ -7,8 +7,8 @@ use super::{
     grid_determinants::{
         Found, elimination, matrices_per_binding, per_node, steps, upload_phases, upload_shares,
     },
+    parameters::parameters,
     shaders::{Shader, Variant},
-    words,
 };
 use crate::{
     Result,
@@ -92,14 +92,14 @@ impl Batch {
             context.dispatch(
                 &mut work,
                 shader,
-                &[
-                    words(candidates),
-                    words(count),
-                    words(size),
-                    words(grid.shares.len()),
-                    words(steps.start),
-                    words(steps.end),
-                ],
+                &parameters! {
+                    candidates,
+                    nodes: count,
+                    n: size,
+                    parts: grid.shares.len(),
+                    first: steps.start,
+                    last: steps.end,
+                },
                 &[
                     shares.as_entire_binding(),
                     phases.as_entire_binding(),

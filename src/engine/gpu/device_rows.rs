@@ -6,6 +6,7 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     pace::Load,
+    parameters::{Parameter, parameters},
     range::QUAD,
     recording::Work,
     resident::{BLOCK, TILE},
@@ -228,8 +229,9 @@ impl DeviceRows {
     }
 
     /// The first parameters of every shader that reads rows.
-    pub(super) fn parameters(&self, chunk: &RowChunk, own: &[u32]) -> Vec<u32> {
-        [&[words(chunk.tiles.len()), words(self.quads()), self.reading], own].concat()
+    pub(super) fn parameters(&self, chunk: &RowChunk, own: &[Parameter]) -> Vec<Parameter> {
+        let rows = parameters! { tiles: chunk.tiles.len(), quads: self.quads(), reading: self.reading };
+        [&rows[..], own].concat()
     }
 
     /// The load of a product of rows with a vector, with one tile of rows per workgroup.
@@ -268,8 +270,8 @@ impl RowChunk {
     }
 
     /// The first parameters of a shader that reads images of the rows instead of the rows.
-    pub(super) fn image_parameters(&self, quads: usize, own: &[u32]) -> Vec<u32> {
-        [&[words(self.tiles.len()), words(quads), IMAGES], own].concat()
+    pub(super) fn image_parameters(&self, quads: usize, own: &[Parameter]) -> Vec<Parameter> {
+        [&parameters! { tiles: self.tiles.len(), quads, reading: IMAGES }[..], own].concat()
     }
 
     /// Ranges of tiles of the same group, with the group.

@@ -6,6 +6,7 @@ use super::{
     gain_update::longest_rows,
     map_rows::{LoadedChunk, PerRow},
     pace::Load,
+    parameters::parameters,
     range::QUAD,
     recording::Work,
     resident::TILE,
@@ -199,15 +200,15 @@ impl DeviceSwaps<'_> {
                 context.dispatch(
                     work,
                     Shader::Entrants,
-                    &[
-                        words(tiles),
-                        words(first_tile),
-                        words(search.slots),
-                        words(first),
-                        words(sides),
-                        words(MOST),
-                        u32::from(pass == Pass::Marks),
-                    ],
+                    &parameters! {
+                        tiles,
+                        first_tile,
+                        slots: search.slots,
+                        first,
+                        sides,
+                        most: MOST,
+                        marks: pass == Pass::Marks,
+                    },
                     &bindings.map(|buffer| buffer.as_entire_binding()),
                     Load { groups: tiles, ..search.load(context, sides.min(search.widest - first)) },
                 )?;

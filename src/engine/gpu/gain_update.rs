@@ -9,6 +9,7 @@ use super::{
     device_rows::{DeviceRows, Tile},
     leaders::{Leaders, Leading},
     map_rows::{LoadedChunk, PerRow},
+    parameters::parameters,
     range::{Padded, QUAD},
     recording::Work,
     row_norms::Norms,
@@ -260,7 +261,7 @@ impl DeviceGains<'_> {
                 context,
                 work,
                 Shader::GainUpdate,
-                &[direction.map_or(NO_DIRECTION, words), words(first)],
+                &parameters! { direction: direction.map_or(NO_DIRECTION, words), first },
                 &[directions, gains, open, &self.leaders.tops],
                 self.rows.tile_load(chunk.tiles.len()),
             )?;

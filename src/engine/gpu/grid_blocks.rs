@@ -12,9 +12,9 @@ use super::{
         upload_phases, upload_shares,
     },
     pace::Load,
+    parameters::parameters,
     recording::Work,
     shaders::Shader,
-    words,
 };
 use crate::{
     Result,
@@ -112,7 +112,7 @@ impl Products<'_> {
         self.context.dispatch(
             work,
             Shader::GridBlocks,
-            &[values, self.size, self.count, columns, stride, step, pitch].map(words),
+            &parameters! { values, n: self.size, count: self.count, columns, stride, step, pitch },
             &[&self.rows, buffers[0], buffers[1]].map(wgpu::Buffer::as_entire_binding),
             Load {
                 groups: values.div_ceil(THREADS),

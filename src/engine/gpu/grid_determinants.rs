@@ -9,9 +9,9 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     pace::Load,
+    parameters::parameters,
     recording::Work,
     shaders::{Shader, Variant},
-    words,
 };
 use crate::{
     Result,
@@ -96,20 +96,19 @@ pub(super) fn record_elimination(
     of: &Elimination<'_>,
     request: GridRequest,
 ) -> Result<()> {
-    let inverses = u32::from(request == GridRequest::Inverses);
     let shader = Shader::GridDeterminants.of_order(context, of.size);
     for steps in steps(of.size) {
         context.dispatch(
             work,
             shader,
-            &[
-                words(of.nodes),
-                words(of.size),
-                words(of.parts),
-                inverses,
-                words(steps.start),
-                words(steps.end),
-            ],
+            &parameters! {
+                nodes: of.nodes,
+                n: of.size,
+                parts: of.parts,
+                inverses: request == GridRequest::Inverses,
+                first: steps.start,
+                last: steps.end,
+            },
             &[
                 of.shares.as_entire_binding(),
                 of.phases.as_entire_binding(),

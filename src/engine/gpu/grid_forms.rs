@@ -13,6 +13,7 @@ use super::{
         Elimination, Found, matrices_per_binding, per_node, record_elimination, upload_phases, upload_shares,
     },
     pace::Load,
+    parameters::parameters,
     range::{QUAD, unit_of},
     recording::Work,
     shaders::Shader,
@@ -232,13 +233,21 @@ impl<'c> Plan<'c> {
     ) -> Result<()> {
         let (flops, bytes) = Self::of_a_node(self.context);
         let turns = of.nodes.div_ceil(self.lanes) as f64;
-        let numbers =
-            [of.nodes, self.entries(), self.parts, sums.parts.start, sums.parts.end, self.lanes, sums.pitch];
         let blocks = self.entries().div_ceil(THREADS) * sums.parts.len().div_ceil(PARTS);
         self.context.dispatch(
             work,
             Shader::GridForms,
-            &[&numbers.map(words)[..], &[u32::from(first > 0), 0]].concat(),
+            &parameters! {
+                nodes: of.nodes,
+                entries: self.entries(),
+                parts: self.parts,
+                first: sums.parts.start,
+                last: sums.parts.end,
+                lanes: self.lanes,
+                pitch: sums.pitch,
+                earlier: first > 0,
+                zero: 0_u32,
+            },
             &[coefficients, of.mantissas, of.exponents, of.matrices, &sums.partials]
                 .map(wgpu::Buffer::as_entire_binding),
             Load { groups: self.lanes * blocks, flops: turns * flops, bytes: turns * bytes },
@@ -257,7 +266,7 @@ impl<'c> Plan<'c> {
             context.dispatch(
                 work,
                 Shader::SumRuns,
-                &[words(quads), 0, words(runs), words(blocks), 0],
+                &parameters! { quads, first: 0_u32, last: runs, blocks, zero: 0_u32 },
                 &[&*sums.partials, &spans, &*sums.totals].map(wgpu::Buffer::as_entire_binding),
                 Load { groups: blocks, flops: 7.0 * terms, bytes: terms * size_of(context.precision) as f64 },
             )?;

@@ -8,8 +8,9 @@ use super::{
     context::Context,
     filling::Form,
     pace::Load,
+    parameters::parameters,
     part_trials::PartTrials,
-    proposals::{LARGEST, OVERHEAD, TURNS, WHAT, found, unit, upload_words},
+    proposals::{LARGEST, OVERHEAD, TURNS, WHAT, found, of_wave, unit, upload_words},
     range::QUAD,
     recording::Work,
     shaders::{Shader, Variant},
@@ -136,9 +137,9 @@ impl DeviceItems {
                 work,
                 Shader::GatherPicks.on(self.stored.row_type),
                 &[
-                    &[0, words(self.stored.quads), 0],
-                    &wave.words()[..],
-                    &[words(size), words(before), words(chunk_rows.min(self.stored.len() - before))],
+                    &parameters! { tiles: 0_u32, quads: self.stored.quads, reading: 0_u32 }[..],
+                    &of_wave(wave),
+                    &parameters! { size, before, rows: chunk_rows.min(self.stored.len() - before) },
                 ]
                 .concat(),
                 &buffers.map(wgpu::Buffer::as_entire_binding),
@@ -174,8 +175,8 @@ impl Proposer for DeviceItems {
                 work,
                 shader(&self.shape),
                 &[
-                    &wave.words()[..],
-                    &[words(self.stored.quads), words(size), slots, unit(context).to_bits()],
+                    &of_wave(wave)[..],
+                    &parameters! { quads: self.stored.quads, size, slots, unit: unit(context) },
                 ]
                 .concat(),
                 &[images.as_entire_binding(), positions.as_entire_binding(), found.as_entire_binding()],

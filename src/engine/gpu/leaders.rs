@@ -6,6 +6,7 @@ use super::{
     context::Context,
     device_rows::DeviceRows,
     pace::Load,
+    parameters::parameters,
     recording::Work,
     resident::TILE,
     shaders::Shader,
@@ -93,7 +94,7 @@ impl Leaders {
         context.dispatch(
             work,
             Shader::Leaders,
-            &[words(spans)],
+            &parameters! { groups: spans },
             &[&self.device_spans, &self.tops, &self.of_spans].map(|buffer| buffer.as_entire_binding()),
             Load { groups: spans, flops: bytes, bytes },
         )

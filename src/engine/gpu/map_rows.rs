@@ -6,6 +6,7 @@ use super::{
     context::Context,
     device_rows::{DeviceRows, RowChunk, Tile},
     pace::Load,
+    parameters::Parameter,
     recording::Work,
     shaders::Shader,
 };
@@ -32,7 +33,7 @@ impl LoadedChunk<'_> {
         context: &Context,
         work: &mut Work,
         shader: Shader,
-        parameters: &[u32],
+        parameters: &[Parameter],
         buffers: &[&wgpu::Buffer],
         load: Load,
     ) -> Result<()> {

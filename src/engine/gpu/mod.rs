@@ -20,6 +20,7 @@ mod node_table;
 mod node_table_passes;
 mod options;
 mod pace;
+mod parameters;
 mod part_grams;
 mod part_trials;
 mod pick_ahead;

@@ -7,11 +7,11 @@ use super::{
     map_rows::LoadedChunk,
     node_table::{DeviceNodes, Grid, NodeChunk, Plan, Step},
     pace::Load,
+    parameters::parameters,
     range::QUAD,
     recording::Work,
     resident::{BLOCK, TILE},
     shaders::Shader,
-    words,
 };
 use crate::{Result, engine::GridRequest};
 
@@ -107,7 +107,7 @@ impl DeviceNodes {
             context.dispatch(
                 work,
                 Shader::ConditionNodes,
-                &[chunk.count, size, run, first_run, what as usize].map(words),
+                &parameters! { nodes: chunk.count, n: size, run, first_run, step: what },
                 &[
                     inputs.as_entire_binding(),
                     exponents.as_entire_binding(),
@@ -124,7 +124,7 @@ impl DeviceNodes {
             context.dispatch(
                 work,
                 Shader::SumForms,
-                &[runs, size * size, number].map(words),
+                &parameters! { runs, pitch: size * size, earlier: number > 0 },
                 &[partials.as_entire_binding(), scratch.form.as_entire_binding()],
                 Load {
                     groups: (size * size).div_ceil(THREADS),
@@ -177,7 +177,7 @@ impl DeviceNodes {
             context.dispatch(
                 work,
                 Shader::RootForm,
-                &[size, runs, first, last].map(words),
+                &parameters! { n: size, runs, first, last },
                 &[
                     scratch.draw.as_entire_binding(),
                     scratch.form.as_entire_binding(),
@@ -194,7 +194,7 @@ impl DeviceNodes {
         context.dispatch(
             work,
             Shader::MapRoot,
-            &[size, quads, columns / QUAD].map(words),
+            &parameters! { n: size, quads, column_quads: columns / QUAD },
             &[self.plan.map.as_entire_binding(), root.as_entire_binding(), factor.as_entire_binding()],
             Load {
                 groups: (quads * QUAD * columns).div_ceil(THREADS),
@@ -222,12 +222,17 @@ impl DeviceNodes {
             for first in (0..columns).step_by(wide) {
                 let last = columns.min(first + wide);
                 let times = (last - first).div_ceil(BLOCK) as f64;
-                let quads = [columns, first, last].map(|column| column.div_ceil(QUAD));
                 loaded.dispatch(
                     context,
                     work,
                     Shader::RowForms,
-                    &[quads[0], quads[1], quads[2], 0, 1].map(words),
+                    &parameters! {
+                        column_quads: columns.div_ceil(QUAD),
+                        first_quad: first / QUAD,
+                        last_quad: last.div_ceil(QUAD),
+                        first_group: 0_u32,
+                        last_group: 1_u32,
+                    },
                     &[factor, out],
                     Load { flops: times * block.flops, bytes: times * block.bytes, ..block },
                 )?;
@@ -249,7 +254,7 @@ impl DeviceNodes {
             context.dispatch(
                 work,
                 Shader::WeighTiles,
-                &[rows.len, first_tile].map(words),
+                &parameters! { rows: rows.len, first_tile },
                 &[weights.as_entire_binding(), self.weights.sums.as_entire_binding()],
                 Self::load_of_tiles(context, rows.len),
             )?;
@@ -262,11 +267,11 @@ impl DeviceNodes {
     pub(super) fn record_choice(&self, context: &Context, work: &mut Work, scratch: &Scratch) -> Result<()> {
         let width = size_of(context.precision) as f64;
         let alone = |values: usize| Load { groups: 1, flops: values as f64, bytes: values as f64 * width };
-        let tiles = self.plan.rows.chunks.iter().map(|rows| rows.len.div_ceil(TILE)).sum();
+        let tiles: usize = self.plan.rows.chunks.iter().map(|rows| rows.len.div_ceil(TILE)).sum();
         context.dispatch(
             work,
             Shader::ChooseTile,
-            &[words(tiles)],
+            &parameters! { tiles },
             &[
                 scratch.draw.as_entire_binding(),
                 self.weights.sums.as_entire_binding(),
@@ -280,7 +285,7 @@ impl DeviceNodes {
             context.dispatch(
                 work,
                 Shader::ChooseRow,
-                &[rows.len, first_tile, first_row].map(words),
+                &parameters! { rows: rows.len, first_tile, first_row },
                 &[
                     weights.as_entire_binding(),
                     scratch.found.as_entire_binding(),

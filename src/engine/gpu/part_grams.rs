@@ -11,6 +11,7 @@ use super::{
     device_rows::{DeviceRows, RowChunk},
     map_rows::{LoadedChunk, PerRow},
     pace::Load,
+    parameters::parameters,
     range::QUAD,
     recording::Work,
     resident::{BLOCK, TILE},
@@ -164,7 +165,7 @@ impl Sums<'_> {
             context.dispatch(
                 work,
                 Shader::SumRuns,
-                &[words(quads), words(first), words(last), words(blocks), 0],
+                &parameters! { quads, first, last, blocks, zero: 0_u32 },
                 &[&partials, &spans, totals].map(wgpu::Buffer::as_entire_binding),
                 Load { groups: blocks * groups.len(), flops: 7.0 * (added * TILE * QUAD) as f64, bytes },
             )?;
@@ -192,7 +193,7 @@ impl Sums<'_> {
             flops: flops * longest,
             bytes: bytes * longest,
         };
-        let parameters = [words(blocks), words(first)];
+        let parameters = parameters! { blocks, first };
         match terms {
             Terms::Rows(loaded) => loaded.dispatch(context, work, Shader::PartGrams, &parameters, own, load),
             Terms::Images(images) => context.dispatch(

@@ -6,6 +6,7 @@ use super::{
     gain_update::DeviceGains,
     map_rows::LoadedChunk,
     pace::Load,
+    parameters::parameters,
     range::QUAD,
     recording::Work,
     resident::TILE,
@@ -154,13 +155,13 @@ impl DeviceGains<'_> {
         self.record_update(context, work, direction, (&state.directions, &state.demands))?;
         self.leaders.record(context, work)?;
         let spans = self.leaders.spans();
-        let groups = words(self.open.len());
+        let groups = self.open.len();
         let bytes = (spans.max(TILE) * size_of(context.precision) * 2 * QUAD) as f64;
         let (leaders, span_groups) = self.leaders.of_spans();
         context.dispatch(
             work,
             Shader::ChoosePick,
-            &[words(spans), groups, words(pick)],
+            &parameters! { spans, groups, pick },
             &[leaders, span_groups, &state.numbers, &state.demands, &state.counts, &state.picks]
                 .map(|buffer| buffer.as_entire_binding()),
             Load { groups: 1, flops: bytes, bytes },
@@ -173,7 +174,7 @@ impl DeviceGains<'_> {
                 context,
                 work,
                 Shader::PickDirection,
-                &[words(pick), words(first), words(count), groups],
+                &parameters! { pick, first, count, groups },
                 &[&state.directions, &state.picks, gains, &state.numbers],
                 Load {
                     groups: 1,

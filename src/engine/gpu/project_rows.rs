@@ -4,11 +4,11 @@ use super::{
     Gpu,
     buffers::size_of,
     pace::Load,
+    parameters::parameters,
     range::{Padded, QUAD, unit_of},
     resident::TILE,
     shaders::Shader,
     stored::rows_per_binding,
-    words,
 };
 use crate::{Result, engine::Precision};
 
@@ -34,7 +34,7 @@ pub(super) fn project_rows(gpu: &Gpu, rows: &mut [f64], direction: &[f64]) -> Re
             context.dispatch(
                 &mut work,
                 Shader::ProjectRows,
-                &[words(len), words(pitch / QUAD)],
+                &parameters! { rows: len, quads: pitch / QUAD },
                 &[device.as_entire_binding(), direction.as_entire_binding(), out.as_entire_binding()],
                 // Rows are read twice and written once.
                 Load { groups: len.div_ceil(TILE), flops: 6.0 * values, bytes: 3.0 * values * width as f64 },

@@ -6,6 +6,7 @@ use super::{
     context::Context,
     item_proposals::DeviceItems,
     pace::Load,
+    parameters::{Parameter, parameters},
     recording::Work,
     sequential_draws::DeviceDraws,
     shaders::{Shader, Variant},
@@ -171,6 +172,19 @@ pub(super) fn unit(context: &Context) -> f32 {
     unit
 }
 
+/// The first parameters of every shader of proposals.
+pub(super) fn of_wave(wave: &Wave) -> [Parameter; 6] {
+    let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
+    parameters! {
+        count: wave.count,
+        first: wave.first,
+        block_low,
+        block_high,
+        seed_low,
+        seed_high,
+    }
+}
+
 /// Returns what a shader found for proposals of this shape. `dispatch` gets a buffer with room for the given number
 /// of proposals. It records how many it found, then the number and the items of each.
 pub(super) fn found(
@@ -252,17 +266,17 @@ impl Proposer for DeviceProposals {
                 work,
                 shader(&self.shape),
                 &[
-                    &wave.words()[..],
-                    &[
-                        words(items),
-                        self.capacity,
-                        words(rank),
-                        words(size),
-                        words(parts),
+                    &of_wave(wave)[..],
+                    &parameters! {
+                        items,
+                        capacity: self.capacity,
+                        rank,
+                        size,
+                        parts,
                         slots,
-                        self.rounds,
-                        unit(context).to_bits(),
-                    ],
+                        rounds: self.rounds,
+                        unit: unit(context),
+                    },
                 ]
                 .concat(),
                 &[
@@ -299,7 +313,7 @@ impl Gpu {
             context.dispatch(
                 &mut work,
                 Shader::RandomWords,
-                &[words(counters.len())],
+                &parameters! { count: counters.len() },
                 &[given.as_entire_binding(), found.as_entire_binding()],
                 Load { groups: counters.len().div_ceil(64), flops: 64.0 * OVERHEAD, bytes: 64.0 * 40.0 },
             )?;

@@ -4,6 +4,7 @@ use super::{
     buffers::Lease,
     context::Context,
     pace::Load,
+    parameters::parameters,
     range::QUAD,
     resident::TILE,
     shaders::{RowType, Shader},
@@ -74,7 +75,7 @@ impl<'c> Passes<'c> {
         let start = Instant::now();
         let mut work = context.work("row_norms");
         for _ in 0..passes {
-            let parameters = [words(*tiles), words(QUADS), 0];
+            let parameters = parameters! { tiles: *tiles, quads: QUADS, reading: 0_u32 };
             context.dispatch(&mut work, Shader::RowNorms.on(RowType::F32), &parameters, &bindings, load)?;
         }
         context.download(work, &[(&buffers[3], 0, 4)])?;

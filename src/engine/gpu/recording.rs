@@ -9,6 +9,7 @@ use super::{
     buffers::Lease,
     context::Context,
     pace::{Load, Run},
+    parameters::Parameter,
     shaders::{Pipeline, Variant},
     stamps::Stamps,
     witness::Witness,
@@ -128,11 +129,14 @@ impl Context {
 
     /// Records a load of a shader, in as many dispatches as it needs. Binding 0 holds the parameters, starting with
     /// the number of workgroups before the dispatch. The other bindings follow.
+    ///
+    /// # Panics
+    /// If these are not the parameters that the shader declares.
     pub(super) fn dispatch(
         &self,
         work: &mut Work,
         shader: impl Into<Variant>,
-        parameters: &[u32],
+        parameters: &[Parameter],
         bindings: &[BindingResource<'_>],
         load: Load,
     ) -> Result<()> {
@@ -148,11 +152,13 @@ impl Context {
         &self,
         work: &mut Work,
         variant: Variant,
-        parameters: &[u32],
+        parameters: &[Parameter],
         bindings: &[BindingResource<'_>],
         run: Run,
     ) -> Result<()> {
         let pipeline = self.pipelines.get(self, variant)?;
+        let names = parameters.iter().map(|(name, _)| name);
+        assert!(names.eq(&pipeline.parameters), "{} declares {:?}", variant.name(), pipeline.parameters);
         let offset = self.place(work, run.start, parameters);
         let at = self.group(work, pipeline, variant, bindings);
         let pass = work.pass.get_or_insert_with(|| {
@@ -161,7 +167,7 @@ impl Context {
             let descriptor = wgpu::ComputePassDescriptor { label: Some(work.what), timestamp_writes };
             work.encoder.begin_compute_pass(&descriptor).forget_lifetime()
         });
-        pass.set_pipeline(&pipeline.pipeline);
+        pass.set_pipeline(&pipeline.compute);
         pass.set_bind_group(0, &work.groups[at].bound, &[offset]);
         pass.dispatch_workgroups(run.x, run.y, 1);
         self.dispatches[variant.shader as usize].fetch_add(1, Ordering::Relaxed);
@@ -169,8 +175,8 @@ impl Context {
     }
 
     /// Adds the parameters of a dispatch to the page, and returns their offset.
-    fn place(&self, work: &mut Work, start: usize, parameters: &[u32]) -> u32 {
-        debug_assert!(size_of_val(parameters) as u64 + 4 <= PARAMETERS, "{parameters:?}");
+    fn place(&self, work: &mut Work, start: usize, parameters: &[Parameter]) -> u32 {
+        debug_assert!(4 * (1 + parameters.len()) as u64 <= PARAMETERS, "{parameters:?}");
         let mut offset = work.parameters.len().next_multiple_of(self.alignment);
         if offset as u64 + PARAMETERS > PAGE {
             self.write_parameters(work);
@@ -180,7 +186,7 @@ impl Context {
         }
         work.parameters.resize(offset, 0);
         work.parameters.extend(bytemuck::bytes_of(&super::words(start)));
-        work.parameters.extend(bytemuck::cast_slice::<u32, u8>(parameters));
+        parameters.iter().for_each(|(_, word)| work.parameters.extend(bytemuck::bytes_of(word)));
         super::words(offset)
     }
 

@@ -8,11 +8,11 @@ use super::{
     context::Context,
     map_rows::{LoadedChunk, PerRow},
     pace::Load,
+    parameters::parameters,
     range::{QUAD, push_factor, unit_of_matrix},
     recording::Work,
     resident::BLOCK,
     shaders::Shader,
-    words,
 };
 use crate::{Result, engine::Rows};
 
@@ -74,13 +74,13 @@ impl PerRow for Forms {
                     context,
                     work,
                     Shader::RowForms,
-                    &[
-                        words(self.columns.div_ceil(QUAD)),
-                        words(first / QUAD),
-                        words(last.div_ceil(QUAD)),
-                        words(groups.start),
-                        words(groups.end),
-                    ],
+                    &parameters! {
+                        column_quads: self.columns.div_ceil(QUAD),
+                        first_quad: first / QUAD,
+                        last_quad: last.div_ceil(QUAD),
+                        first_group: groups.start,
+                        last_group: groups.end,
+                    },
                     &[factors, out],
                     Load { flops: times * block.flops, bytes: times * block.bytes, ..block },
                 )?;

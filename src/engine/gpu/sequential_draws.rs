@@ -5,8 +5,9 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     pace::Load,
+    parameters::parameters,
     part_trials::PartTrials,
-    proposals::{LARGEST, OVERHEAD, TURNS, found, unit, upload_rows, upload_words},
+    proposals::{LARGEST, OVERHEAD, TURNS, found, of_wave, unit, upload_rows, upload_words},
     shaders::{Shader, Variant},
     words,
 };
@@ -139,14 +140,14 @@ impl Proposer for DeviceDraws {
                 work,
                 Shader::SequentialDraws,
                 &[
-                    &wave.words()[..],
-                    &[
-                        words(pitch(&self.shape)),
-                        words(self.shape.size),
+                    &of_wave(wave)[..],
+                    &parameters! {
+                        pitch: pitch(&self.shape),
+                        size: self.shape.size,
                         slots,
-                        self.rounds,
-                        unit(context).to_bits(),
-                    ],
+                        rounds: self.rounds,
+                        unit: unit(context),
+                    },
                 ]
                 .concat(),
                 &[

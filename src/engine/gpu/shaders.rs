@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{buffers::size_of, context::Context, trusted};
+use super::{buffers::size_of, context::Context, parameters::declared, trusted};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 macro_rules! shaders {
@@ -272,8 +272,10 @@ pub(super) struct Pipelines([[OnceLock<Pipeline>; VARIANTS]; SHADERS]);
 /// A shader that is ready to run, with its bindings.
 #[derive(Debug)]
 pub(super) struct Pipeline {
-    pub(super) pipeline: wgpu::ComputePipeline,
+    pub(super) compute: wgpu::ComputePipeline,
     pub(super) layout: wgpu::BindGroupLayout,
+    /// The names of its parameters.
+    pub(super) parameters: Vec<String>,
 }
 
 impl Default for Pipelines {
@@ -335,6 +337,7 @@ fn build(context: &Context, variant: Variant) -> Pipeline {
     if let Some(witness) = &context.witness {
         source = (witness.rewrite)(variant.name(), &source);
     }
+    let parameters = declared(&source);
     let layout = layout(&context.device, &source);
     let pipeline_layout = context.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some(shader.label()),
@@ -342,7 +345,7 @@ fn build(context: &Context, variant: Variant) -> Pipeline {
         immediate_size: 0,
     });
     let module = trusted::module(&context.device, shader, source, context.checks);
-    let pipeline = context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+    let compute = context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(shader.label()),
         layout: Some(&pipeline_layout),
         module: &module,
@@ -353,7 +356,7 @@ fn build(context: &Context, variant: Variant) -> Pipeline {
         },
         cache: None,
     });
-    Pipeline { pipeline, layout }
+    Pipeline { compute, layout, parameters }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::{
     device_rows::{LISTED, WEIGHTED},
     filling::Form,
     pace::{Load, Pace},
+    parameters::parameters,
     proposals::TURNS,
     range::QUAD,
     recording::Work,
@@ -206,14 +207,14 @@ impl Run {
         context.dispatch(
             work,
             Shader::Slates.on(stored.row_type),
-            &[
-                words(requests),
-                words(stored.quads),
-                WEIGHTED,
-                words(batch.size),
-                batch.quota.iter().map(|[least, _]| least).sum(),
-                unit.to_bits(),
-            ],
+            &parameters! {
+                tiles: requests,
+                quads: stored.quads,
+                reading: WEIGHTED,
+                size: batch.size,
+                lacking: batch.quota.iter().map(|[least, _]| least).sum::<u32>(),
+                unit,
+            },
             &bindings,
             Load { groups: requests, ..each },
         )?;

@@ -11,6 +11,7 @@ use super::{
     leaders::whole,
     map_rows::LoadedChunk,
     pace::Load,
+    parameters::parameters,
     range::QUAD,
     recording::Work,
     resident::TILE,
@@ -239,13 +240,13 @@ impl DeviceSwaps<'_> {
         context.dispatch(
             work,
             Shader::ChooseSwap,
-            &[
-                words(spans),
-                words(self.slots.len()),
-                words(step),
-                words(self.rows.quads()),
-                words(state.most),
-            ],
+            &parameters! {
+                spans,
+                groups: self.slots.len(),
+                step,
+                quads: self.rows.quads(),
+                most: state.most,
+            },
             &[leaders, span_groups, &state.numbers, &state.swap, &state.swaps]
                 .map(|buffer| buffer.as_entire_binding()),
             Load { groups: 1, flops: bytes, bytes },
@@ -263,7 +264,7 @@ impl DeviceSwaps<'_> {
                 context,
                 work,
                 Shader::SwapRow,
-                &[words(step), words(first), words(groups), words(to)],
+                &parameters! { step, first, groups, to },
                 &[&state.swaps, &state.places, residuals, &state.vectors],
                 Load::alone((quads * QUAD) as f64, (16 * quads * QUAD) as f64),
             )?;
@@ -273,7 +274,7 @@ impl DeviceSwaps<'_> {
         context.dispatch(
             work,
             Shader::SwapVectors,
-            &[words(step), words(quads), words(columns)],
+            &parameters! { step, quads, columns },
             &[&state.swaps, &state.places, &state.swap, &state.vectors]
                 .map(|buffer| buffer.as_entire_binding()),
             load,
@@ -281,7 +282,7 @@ impl DeviceSwaps<'_> {
         context.dispatch(
             work,
             Shader::SwapDuals,
-            &[words(step), words(quads), words(columns), words(groups), words(state.most)],
+            &parameters! { step, quads, columns, groups, most: state.most },
             &[&state.swaps, &state.places, &state.scales, &state.swap, &state.vectors]
                 .map(|buffer| buffer.as_entire_binding()),
             load,

@@ -6,12 +6,12 @@ use super::{
     leaders::Leading,
     map_rows::LoadedChunk,
     pace::Load,
+    parameters::parameters,
     range::{Padded, QUAD, unit_of},
     recording::Work,
     resident::TILE,
     shaders::Shader,
     swap_table::DeviceSwaps,
-    words,
 };
 use crate::{
     Result,
@@ -186,13 +186,13 @@ impl DeviceSwaps<'_> {
                 context,
                 work,
                 Shader::SwapGains,
-                &[
-                    words(piece.tiles.start),
-                    words(piece.tiles.len()),
-                    words(most),
-                    u32::from(pass == Pass::Update),
-                    words(piece.first),
-                ],
+                &parameters! {
+                    first: piece.tiles.start,
+                    count: piece.tiles.len(),
+                    most,
+                    update: pass == Pass::Update,
+                    top: piece.first,
+                },
                 &[&piece.places, swap, &piece.coefficients, &self.residuals[piece.chunk], &self.leaders.tops],
                 self.load(piece.tiles.len(), most),
             )?;

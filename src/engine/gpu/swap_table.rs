@@ -12,6 +12,7 @@ use super::{
     gain_update::longest_rows,
     leaders::Leaders,
     map_rows::{LoadedChunk, PerRow},
+    parameters::parameters,
     range::{QUAD, push_factor, unit_of},
     resident::{BLOCK, TILE},
     row_forms::Forms,
@@ -157,12 +158,12 @@ impl DeviceSwaps<'_> {
                 context,
                 &mut work,
                 Shader::SwapTable,
-                &[
-                    words(pitch / QUAD),
-                    words(most.div_ceil(BLOCK)),
-                    words(piece.tiles.start),
-                    words(piece.tiles.len()),
-                ],
+                &parameters! {
+                    column_quads: pitch / QUAD,
+                    column_blocks: most.div_ceil(BLOCK),
+                    first: piece.tiles.start,
+                    count: piece.tiles.len(),
+                },
                 &[&factor, &piece.places, &piece.coefficients],
                 self.rows.block_load(piece.tiles.len(), most),
             )?;

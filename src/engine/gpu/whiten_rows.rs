@@ -5,11 +5,11 @@ use super::{
     buffers::Lease,
     context::Context,
     map_rows::{LoadedChunk, PerRow},
+    parameters::parameters,
     range::{Padded, QUAD},
     recording::Work,
     resident::BLOCK,
     shaders::Shader,
-    words,
 };
 use crate::{
     Result,
@@ -52,7 +52,11 @@ impl PerRow for Images {
             context,
             work,
             Shader::WhitenRows,
-            &[words(self.columns.div_ceil(QUAD)), words(self.width), words(self.width.div_ceil(BLOCK))],
+            &parameters! {
+                column_quads: self.columns.div_ceil(QUAD),
+                width: self.width,
+                column_blocks: self.width.div_ceil(BLOCK),
+            },
             &[&self.factor, out],
             loaded.rows.block_load(loaded.chunk.tiles.len(), self.width),
         )

@@ -165,15 +165,6 @@ pub struct Found {
     pub(crate) proposals: Vec<Proposal>,
 }
 
-impl Wave {
-    /// The first parameters of every proposal shader: the count, the number of the first proposal, the block and the
-    /// seed.
-    pub(crate) fn words(&self) -> [u32; 6] {
-        let ([seed_low, seed_high], [block_low, block_high]) = self.stream.words();
-        [self.count, self.first, block_low, block_high, seed_low, seed_high]
-    }
-}
-
 impl Found {
     /// Whether `is_true` holds for all proposals.
     pub(crate) fn all(&self, is_true: impl Fn(&Proposal) -> bool + Sync + Send) -> bool {

@@ -322,7 +322,8 @@ fn what_is_no_number_is_never_an_answer() {
             run(&sound, &all(&features)).unwrap();
             let Some(gpu) = broken(precision, verb, from, nothing) else { return };
             match run(&gpu, &all(&features)) {
-                Err(Error::Device(DeviceProblem::NotFinite { what })) => {
+                Err(Error::Device(DeviceProblem::NotFinite { what, bits })) => {
+                    assert_eq!(bits, if precision == Precision::F32 { 32 } else { 64 });
                     let others = ["node_table", "swap_gains"];
                     let is_its_own = what == verb || verb == "swap_table" || others.contains(&what);
                     assert!(is_its_own, "{what} {verb}");

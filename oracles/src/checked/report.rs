@@ -170,7 +170,7 @@ mod tests {
         let single = |value| DeviceProblem::SinglePrecision { what: "a row", value };
         assert_eq!([1e-30, -1e30].map(|value| wrong(single(value))), [0, 0]);
         assert_eq!([1e-10, 1.0, -1e10].map(|value| wrong(single(value))), [1, 1, 1]);
-        assert_eq!(wrong(DeviceProblem::NotFinite { what: "part_grams" }), 1);
+        assert_eq!(wrong(DeviceProblem::NotFinite { what: "part_grams", bits: 64 }), 1);
         assert_eq!(wrong(DeviceProblem::Lost { reason: "unplugged".to_owned() }), 1);
     }
 }

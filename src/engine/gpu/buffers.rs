@@ -140,7 +140,7 @@ impl Context {
         if let Some(&value) = values.iter().find(|x| !fits(x)) {
             let problem = match self.precision {
                 Precision::F32 => DeviceProblem::SinglePrecision { what: "a number of size", value },
-                Precision::F64 => Self::not_finite("the input"),
+                Precision::F64 => self.not_finite("the input"),
             };
             return Err(problem.into());
         }
@@ -265,7 +265,7 @@ impl Context {
         if values.iter().all(|x| x.abs() < highest(self.precision)) {
             return Ok(values);
         }
-        Err(Self::not_finite(what).into())
+        Err(self.not_finite(what).into())
     }
 
     /// Reads the device's numbers into `out`, each multiplied by a factor. Returns whether all are finite.
@@ -298,15 +298,15 @@ impl Context {
             if x.to_bits() == (-highest).to_bits() {
                 *x = f64::NEG_INFINITY;
             } else if !x.is_finite() || x.abs() >= highest {
-                return Err(Self::not_finite(what).into());
+                return Err(self.not_finite(what).into());
             }
         }
         Ok(values)
     }
 
     /// The error for an infinite value or NaN.
-    pub(super) fn not_finite(what: &'static str) -> DeviceProblem {
-        DeviceProblem::NotFinite { what }
+    pub(super) fn not_finite(&self, what: &'static str) -> DeviceProblem {
+        DeviceProblem::NotFinite { what, bits: 8 * size_of(self.precision) }
     }
 
     /// Reads all numbers, in f64.

@@ -289,7 +289,7 @@ fn read(context: &Context, work: Work, search: &Search) -> Result<Option<Vec<u32
     let mut items: Vec<u32> = bytemuck::pod_collect_to_vec(&found[0]);
     let (count, broken) = (items[0] as usize, items[1]);
     if broken != 0 {
-        return Err(Context::not_finite("entrants").into());
+        return Err(context.not_finite("entrants").into());
     }
     if count > MOST {
         return Ok(None);

@@ -145,7 +145,7 @@ impl Products<'_> {
             let entries = context.widened(&chunk[2]);
             for (determinant, entries) in determinants.into_iter().zip(entries.chunks_exact(values)) {
                 all.push(if let Some(determinant) = determinant {
-                    (determinant, complex_matrix(what, entries, self.count)?)
+                    (determinant, complex_matrix(context, what, entries, self.count)?)
                 } else {
                     // The matrix is too nearly singular for the device.
                     let phases = grid.node(all.len());

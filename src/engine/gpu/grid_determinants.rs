@@ -64,7 +64,7 @@ pub(super) fn grid_determinants(
                     Some(determinant) => {
                         let start = node * 2 * size * size;
                         let inverse = (wanted > 0)
-                            .then(|| complex_matrix("grid_determinants", &entries[start..], size));
+                            .then(|| complex_matrix(context, "grid_determinants", &entries[start..], size));
                         let inverse = inverse.transpose()?;
                         GridPoint { determinant, inverse }
                     }
@@ -198,9 +198,14 @@ pub(super) fn upload_phases(
     context.uploaded(&factors.collect::<Vec<f64>>())
 }
 
-pub(super) fn complex_matrix(what: &'static str, entries: &[f64], size: usize) -> Result<Mat<c64>> {
+pub(super) fn complex_matrix(
+    context: &Context,
+    what: &'static str,
+    entries: &[f64],
+    size: usize,
+) -> Result<Mat<c64>> {
     if !entries[..2 * size * size].iter().all(|x| x.is_finite()) {
-        return Err(Context::not_finite(what).into());
+        return Err(context.not_finite(what).into());
     }
     Ok(Mat::from_fn(size, size, |i, j| {
         let at = 2 * (i * size + j);
@@ -251,7 +256,7 @@ impl Found {
         let mantissas = context.values(what, mantissas)?;
         let exponents = bytemuck::pod_collect_to_vec::<u8, i32>(exponents);
         if exponents.contains(&BROKEN_EXPONENT) {
-            return Err(Context::not_finite(what).into());
+            return Err(context.not_finite(what).into());
         }
         let determinant = |(mantissa, exponent): (&[f64], i32)| {
             (exponent != SINGULAR_EXPONENT)

@@ -151,7 +151,7 @@ impl<'r, P: PerRow> Answers<'r, P> {
         })?;
         self.waiting.clear();
         self.bytes = 0;
-        if are_finite { Ok(()) } else { Err(Context::not_finite(self.what).into()) }
+        if are_finite { Ok(()) } else { Err(context.not_finite(self.what).into()) }
     }
 }
 

@@ -314,7 +314,7 @@ impl DeviceNodes {
         let found = context.download(work, &[(&scratch.found, 0, 4 * width), (&scratch.marks, 0, 12)])?;
         let marks = bytemuck::pod_collect_to_vec::<u8, u32>(&found[1]);
         if is_new {
-            self.known = (0.0, worse(self.known.1, soundness(marks[0])?));
+            self.known = (0.0, worse(self.known.1, soundness(context, marks[0])?));
         }
         if self.known.1 != Soundness::Sound {
             let (coefficient, soundness) = self.known;
@@ -382,9 +382,9 @@ fn worse(a: Soundness, b: Soundness) -> Soundness {
 }
 
 /// The soundness that the marks of shaders show.
-fn soundness(marks: u32) -> Result<Soundness> {
+fn soundness(context: &Context, marks: u32) -> Result<Soundness> {
     if marks & BROKEN != 0 {
-        return Err(Error::Device(Context::not_finite("node_table")));
+        return Err(Error::Device(context.not_finite("node_table")));
     }
     Ok(match marks {
         marks if marks & SINGULAR != 0 => Soundness::Singular,

@@ -238,7 +238,7 @@ impl Sums<'_> {
             };
             let gram = Mat::from_fn(self.size, self.size, entry);
             let is_finite = (0..self.size).all(|j| gram.col(j).iter().all(|x| x.is_finite()));
-            if is_finite { Ok(gram) } else { Err(Context::not_finite("part_grams").into()) }
+            if is_finite { Ok(gram) } else { Err(context.not_finite("part_grams").into()) }
         };
         groups.clone().zip(so_far).map(gram).collect()
     }

@@ -205,7 +205,7 @@ impl DeviceSwaps<'_> {
                 for (slot, own) in self.slots[tile.group].iter().enumerate() {
                     let value = values[base + slot * TILE + at];
                     if !value.is_finite() {
-                        return Err(Context::not_finite("swap_gains").into());
+                        return Err(context.not_finite("swap_gains").into());
                     }
                     numbers.coefficients[(slot, tile.position + at)] = value * (own * unit);
                 }

@@ -70,11 +70,14 @@ pub enum DeviceProblem {
     },
     /// The device computed an infinite value or NaN.
     #[error(
-        "the GPU computed a value that is not finite ({what}): compute in f64 (--precision f64), or on the CPU (--engine cpu)"
+        "the GPU computed a value that is not finite ({what}): compute {}on the CPU (--engine cpu)",
+        if *bits == 32 { "in f64 (--precision f64), or " } else { "" }
     )]
     NotFinite {
         /// The verb that ran.
         what: &'static str,
+        /// Bits of the device's numbers.
+        bits: usize,
     },
     /// A number is outside the range of single precision.
     #[error(

@@ -5,7 +5,8 @@ use super::words;
 /// A name and the word of its value.
 pub(super) type Parameter = (&'static str, u32);
 
-/// The parameters of a dispatch after `start`, in the shader's order: `parameters! { rows, quads: pitch / QUAD }`.
+/// The parameters of a dispatch after `start`, in the shader's order, written like the fields of a struct:
+/// `parameters! { rows, quads: pitch / QUAD }`.
 macro_rules! parameters {
     (@ $name:ident) => { $name };
     (@ $name:ident $value:expr) => { $value };

@@ -175,14 +175,7 @@ pub(super) fn unit(context: &Context) -> f32 {
 /// The first parameters of every shader of proposals.
 pub(super) fn of_wave(wave: &Wave) -> [Parameter; 6] {
     let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
-    parameters! {
-        count: wave.count,
-        first: wave.first,
-        block_low,
-        block_high,
-        seed_low,
-        seed_high,
-    }
+    parameters! { count: wave.count, first: wave.first, block_low, block_high, seed_low, seed_high }
 }
 
 /// Returns what a shader found for proposals of this shape. `dispatch` gets a buffer with room for the given number

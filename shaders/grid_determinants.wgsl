@@ -1,9 +1,9 @@
 // det P(θ) at every node, P(θ) = I + Σ_l (e^{iθ_l} − 1) N_l, and P(θ)⁻¹ on request.
 //
 // shares: N_l, one after another; phases: e^{iθ_l} − 1 of every part, node by node; matrices: a matrix per node,
-// which receives the inverse and serves as work space if workgroup memory is too small for it; pivots: n per node;
+// which receives the inverse and serves as work space if the matrix is too large for registers; pivots: n per node;
 // determinants and exponents: mantissa and power of two. One workgroup per node. Runs steps first … last − 1 of the
-// elimination, because drivers end long dispatches; runs all steps if the matrix is in workgroup memory.
+// elimination, because drivers end long dispatches; runs all steps if the matrix is in registers.
 
 struct Parameters { start: u32, nodes: u32, n: u32, parts: u32, inverses: u32, first: u32, last: u32 }
 
@@ -14,6 +14,16 @@ struct Parameters { start: u32, nodes: u32, n: u32, parts: u32, inverses: u32, f
 @group(0) @binding(4) var<storage, read_write> pivots: array<u32>;
 @group(0) @binding(5) var<storage, read_write> determinants: array<complex>;
 @group(0) @binding(6) var<storage, read_write> exponents: array<i32>;
+
+// Returns an entry of P(θ) at a node.
+fn initial(node: u32, i: u32, j: u32) -> complex {
+  let p = parameters;
+  var sum = complex(ZERO, ZERO);
+  for (var l = 0u; l < p.parts; l++) {
+    sum += phases[node * p.parts + l] * shares[(l * p.n + i) * p.n + j];
+  }
+  return sum + complex(select(ZERO, ONE, i == j), ZERO);
+}
 
 @compute @workgroup_size(THREADS)
 fn main(
@@ -27,22 +37,14 @@ fn main(
   if node >= p.nodes {
     return;
   }
-  let base = matrix_base(node, p.n, 0u);
   var so_far = Determinant(complex(ONE, ZERO), 0);
   if p.first == 0u {
-    for (var at = thread; at < p.n * p.n; at += THREADS) {
-      var x = share_sum(at, p.n, p.parts, node);
-      if at / p.n == at % p.n {
-        x.x += ONE;
-      }
-      set_entry(base + at, x);
-    }
+    assemble(node, p.n, thread);
   } else {
     so_far = Determinant(determinants[node], exponents[node]);
   }
-  matrix_barrier();
   let whole = p.inverses != 0u;
-  let determinant = eliminate(base, p.n, whole, node * p.n, vec2<u32>(p.first, p.last), so_far, thread);
+  let determinant = eliminate(node, p.n, whole, vec2<u32>(p.first, p.last), so_far, thread);
   // Pivots are written by thread 0.
   storageBarrier();
   if whole && p.last == p.n && determinant.exponent > BROKEN_EXPONENT {

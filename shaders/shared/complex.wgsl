@@ -3,6 +3,11 @@ fn times(x: complex, y: complex) -> complex {
   return complex(x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);
 }
 
+// Returns x − m y, in four operations if the compiler fuses them.
+fn reduced(x: complex, m: complex, y: complex) -> complex {
+  return complex(x.x - m.x * y.x + m.y * y.y, x.y - m.x * y.y - m.y * y.x);
+}
+
 // Returns a mantissa times a power of two; zero below the range of both precisions.
 fn scaled(mantissa: complex, exponent: i32) -> complex {
   var x = mantissa;

@@ -227,7 +227,7 @@ pub(super) fn node(shares: &[Mat<f64>], phases: &[c64], unit: Option<&[f64]>) ->
 }
 
 fn grid_determinants(tested: &Tested) {
-    // Matrices fit in workgroup memory up to 16, 32, 45 and 64 rows, or 55 in f64.
+    // Matrices fit in registers up to 16, 32, 48 and 64 rows.
     for (size, parts, nodes) in [
         (1, 1, 3),
         (2, 2, 5),
@@ -237,9 +237,8 @@ fn grid_determinants(tested: &Tested) {
         (17, 2, 3),
         (32, 2, 3),
         (33, 4, 6),
-        (45, 2, 3),
-        (46, 2, 2),
-        (55, 2, 2),
+        (48, 2, 3),
+        (49, 2, 2),
         (64, 2, 4),
         (65, 3, 2),
         (100, 3, 3),
@@ -277,7 +276,7 @@ fn grid_determinants(tested: &Tested) {
     }
 }
 
-/// Nodes with vanishing pivots go to the host.
+/// Nodes with vanishing pivots go to the host, at whatever step they vanish.
 fn singular_nodes(tested: &Tested) {
     let half = Mat::from_fn(6, 6, |i, j| if i == j { 0.5 } else { 0.0 });
     let shares = [half.clone(), half];
@@ -288,12 +287,28 @@ fn singular_nodes(tested: &Tested) {
     let found = tested.engine.grid_determinants(&grid, GridRequest::Determinants).unwrap();
     assert!(found[0].determinant.value().norm() < 1e-30, "{:?}", found[0].determinant);
     tested.close(found[1].determinant.value().re, 1.0, 6, 1.0, "−I");
+    for size in [6, 40, 64, 66].into_iter().filter(|size| *size <= tested.largest_matrix) {
+        for zero in [0, 3, size - 1] {
+            let entry = |i, j| match (i == j, i == zero) {
+                (true, true) => 0.5,
+                (true, false) => 0.1,
+                _ => 0.0,
+            };
+            let share = Mat::from_fn(size, size, entry);
+            let grid = PhaseGrid { shares: &[share], phases: &[-one] };
+            let found = tested.engine.grid_determinants(&grid, GridRequest::Determinants).unwrap();
+            assert!(found[0].determinant.value().norm() < 1e-15, "{zero} of {size}: {found:?}");
+        }
+    }
 }
 
 /// The largest pivot may be anywhere: any other pivot of this column would lose all digits of the inverse.
 fn the_largest_pivot(tested: &Tested) {
-    let size = 18;
-    for row in 1..size {
+    let some = (1..18).map(|row| (18, row));
+    let edges = [(16, 15)].into_iter().chain([1, 15, 16, 31, 32, 33, 47, 48, 63].map(|row| (64, row)));
+    let stored = (1..9).map(|row| (66, row));
+    let all = some.chain(edges).chain(stored);
+    for (size, row) in all.filter(|(size, _)| *size <= tested.largest_matrix) {
         let entry = |i: usize, j: usize| match (i, j) {
             (0, 0) => 0.5_f64.powi(16),
             _ if i == j => 1.1,
@@ -304,11 +319,14 @@ fn the_largest_pivot(tested: &Tested) {
         let share = Mat::from_fn(size, size, |i, j| (f64::from(u8::from(i == j)) - entry(i, j)) / 2.0);
         let grid = PhaseGrid { shares: &[share], phases: &[c64::new(-1.0, 0.0)] };
         let found = tested.engine.grid_determinants(&grid, GridRequest::Inverses).unwrap();
-        let expected = DMatrix::from_fn(size, size, entry).try_inverse().unwrap();
+        let matrix = DMatrix::from_fn(size, size, entry);
+        let (determinant, expected) = (matrix.determinant(), matrix.try_inverse().unwrap());
         let inverse = found[0].inverse.as_ref().unwrap();
+        let what = format!("pivot in row {row} of {size}");
+        tested.close(found[0].determinant.value().re, determinant, size, determinant.abs(), &what);
         for i in 0..size {
             for j in 0..size {
-                tested.close(inverse[(i, j)].re, expected[(i, j)], 2, 1.0, &format!("pivot in row {row}"));
+                tested.close(inverse[(i, j)].re, expected[(i, j)], 2, 1.0, &what);
             }
         }
     }
@@ -321,8 +339,7 @@ fn candidate_determinants(tested: &Tested) {
         (16, 2, 4, 5),
         (24, 2, 6, 11),
         (33, 2, 2, 3),
-        (45, 1, 3, 3),
-        (55, 2, 2, 2),
+        (48, 1, 3, 3),
         (64, 3, 2, 3),
         (66, 2, 2, 2),
     ] {
@@ -374,18 +391,35 @@ fn planted_faults_are_noticed() {
         (("swap_gains", "c * c - change.y", "c * c + change.y"), swap_table_and_gains),
         (("swap_gains", "coefficients[at] = x;", "coefficients[at] = ZERO;"), swap_table_and_gains),
         (("swap_gains", "real(leading.slot)", "ZERO"), swap_table_and_gains),
-        (("grid_determinants", "x.x += ONE", "x.x += ZERO"), grid_determinants),
+        (("grid_determinants", "select(ZERO, ONE, i == j)", "ZERO"), grid_determinants),
         (("grid_determinants", "x.x * y.x - x.y * y.y", "x.x * y.x + x.y * y.y"), grid_determinants),
-        (("grid_determinants", "factor = -pivot", "factor = pivot"), grid_determinants),
+        // Faults of matrices in registers: a sign, an order of rows, the row of the pivot, and a pivot search that
+        // takes the first row.
+        (("grid_determinants", "-pivot, moves % 2u == 1u", "pivot, moves % 2u == 1u"), grid_determinants),
+        (("grid_determinants", "sh_steps[row] = step", "sh_steps[row] = row"), grid_determinants),
         (
-            ("grid_determinants", "[pivots_base + step] = found.row", "[pivots_base + step] = step"),
+            ("grid_determinants", "complex(-ONE, ZERO), i == row", "complex(ONE, ZERO), i == row"),
             grid_determinants,
         ),
-        // Faults: a row that is not moved, and a pivot search that skips every eighth row.
-        (("grid_determinants", "entry(own + j));", "entry(other + j));"), grid_determinants),
+        (("grid_determinants", "(size & ~KEY_ROWS)", "0x3f000000u"), the_largest_pivot),
+        // Faults of stored matrices: a sign, an order of columns, a row that is not moved, and a pivot search that
+        // skips every eighth row.
+        (("grid_determinants", "factor = -pivot", "factor = pivot"), the_largest_pivot),
+        (
+            ("grid_determinants", "[number * n + step] = found.row", "[number * n + step] = step"),
+            the_largest_pivot,
+        ),
+        (("grid_determinants", "= matrices[own + j];", "= matrices[other + j];"), the_largest_pivot),
         (("grid_determinants", "other < SEARCHERS", "other < SEARCHERS - 1u"), the_largest_pivot),
-        (("candidate_determinants", "+ ui * uj * form", "- ui * uj * form"), candidate_determinants),
-        (("candidate_determinants", "entry(at) - times(", "entry(at) + times("), candidate_determinants),
+        (
+            ("candidate_determinants", "- ui * uj * candidates", "+ ui * uj * candidates"),
+            candidate_determinants,
+        ),
+        (("candidate_determinants", "x.x - m.x * y.x", "x.x + m.x * y.x"), candidate_determinants),
+        (
+            ("candidate_determinants", "(matrices[at], multiple", "(matrices[at], -multiple"),
+            candidate_determinants,
+        ),
         (("candidate_determinants", "determinants[number] =", "determinants[0] ="), candidate_determinants),
     ]);
 }

@@ -234,8 +234,8 @@ fn gains(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     table.update(Some(&[0.1; 7])).map(drop)
 }
 
-fn determinants(gpu: &Gpu, request: GridRequest) -> Result<(), Error> {
-    let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
+fn determinants(gpu: &Gpu, size: usize, request: GridRequest) -> Result<(), Error> {
+    let shares = [Mat::from_fn(size, size, |i, j| if i == j { 0.5 } else { 0.01 })];
     let grid = PhaseGrid { shares: &shares, phases: &[c64::new(0.0, 1.0), c64::new(1.0, 0.0)] };
     gpu.grid_determinants(&grid, request).map(drop)
 }
@@ -267,7 +267,7 @@ fn choices(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     table.choose(0.5).map(drop)
 }
 
-const VERBS: [Verb; 29] = [
+const VERBS: [Verb; 30] = [
     ("row_norms", "= row_sum(thread)", |gpu, rows| gpu.row_norms(rows).map(drop)),
     ("row_forms", "dot(e.r1, e.r1)", |gpu, rows| {
         gpu.row_forms(rows, &[Mat::<f64>::identity(7, 3).as_ref()]).map(drop)
@@ -289,8 +289,15 @@ const VERBS: [Verb; 29] = [
     ("entrants", "let d = residuals[start + row]", exchanges),
     ("entrants", "- n.z * x * y) + n.w", exchanges),
     ("swap_gains", "change.x * c * c", swaps),
-    ("grid_determinants", "x.x += ONE", |gpu, _| determinants(gpu, GridRequest::Determinants)),
-    ("grid_determinants", "times(x, inverse)", |gpu, _| determinants(gpu, GridRequest::Inverses)),
+    ("grid_determinants", "shares[(l * p.n + i) * p.n + j]", |gpu, _| {
+        determinants(gpu, 5, GridRequest::Determinants)
+    }),
+    ("grid_determinants", "sh_pivots[j]] = tile[a * TILE + b]", |gpu, _| {
+        determinants(gpu, 5, GridRequest::Inverses)
+    }),
+    ("grid_determinants", "(matrices[at], multiple", |gpu, _| {
+        determinants(gpu, 66, GridRequest::Determinants)
+    }),
     ("grid_forms", "sh_factors[number] * x.x", forms),
     ("grid_forms", "first + part], value)", forms),
     ("grid_blocks", "matrices[first + j * p.stride]", blocks),
@@ -304,7 +311,7 @@ const VERBS: [Verb; 29] = [
     ("weigh_tiles", "weights[row]", choices),
     ("choose_tile", "sums[tile]", choices),
     ("choose_row", "weights[first + thread]", choices),
-    ("candidate_determinants", "x.x += ONE", |gpu, _| {
+    ("candidate_determinants", "candidates[unit + i]", |gpu, _| {
         let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
         let grid = PhaseGrid { shares: &shares, phases: &[c64::new(0.0, 1.0)] };
         let coefficients = [c64::new(1.0, 0.0)];

@@ -28,14 +28,13 @@ fn tests() -> impl Iterator<Item = (&'static str, Test)> {
 
 /// Returns the ways in which work is cut.
 ///
-/// By bindings; not at all, with more workgroup memory than a software driver reports, as large cards have; and by
-/// dispatches, which is the same in either precision.
+/// By bindings; not at all; and by dispatches, which is the same in either precision.
 fn options(precision: Precision) -> Vec<(GpuOptions, usize)> {
     let whole = GpuOptions::default().with_precision(precision).with_witness(testifying);
     let matrix = if precision == Precision::F64 { 60 } else { 85 };
     let mut options = vec![
         (whole.clone().with_largest_binding(1 << 16).with_row_memory(1 << 16), matrix),
-        (whole.clone().with_workgroup_memory(49_152), usize::MAX),
+        (whole.clone(), usize::MAX),
     ];
     if precision == Precision::F32 {
         options.push((whole.with_longest_dispatch(Duration::from_nanos(1)), matrix));
@@ -79,15 +78,16 @@ fn every_index_is_in_bounds_in_double_precision() {
     every_index_is_in_bounds(Precision::F64);
 }
 
-/// Tries buffers and workgroup memory, read and written, one past the end and far away.
+/// Tries buffers, workgroup memory and private arrays, read and written, one past the end and far away.
 #[test]
 fn an_index_out_of_bounds_is_noticed() {
     for (verb, from, to) in [
         ("row_norms", "= row_sum(thread)", "= row_sum(thread + 4096u)"),
-        ("grid_determinants", "size_of(entry(base + i * n", "size_of(entry(base + 4096u + i * n"),
-        ("grid_determinants", "at < p.n * p.n; at += THREADS", "at <= p.n * p.n; at += THREADS"),
+        ("grid_determinants", "size_of(matrices[base + i * n", "size_of(matrices[base + 1048576u + i * n"),
+        ("grid_determinants", "sh_pivot_row[b * SIDE + x]", "sh_pivot_row[b * SIDE + x + 1u]"),
+        ("grid_determinants", "tile[a * TILE + b] = x", "tile[a * TILE + b + 64u] = x"),
         ("grid_determinants", "sh_row[places + thread]", "sh_row[places + thread + 16u]"),
-        ("grid_determinants", "pivots[pivots_base + step] =", "pivots[pivots_base + step + 4096u] ="),
+        ("grid_determinants", "pivots[number * n + step] =", "pivots[number * n + step + 4096u] ="),
         ("candidate_determinants", "determinants[number] =", "determinants[number + 4096u] ="),
     ] {
         let options = GpuOptions::default()

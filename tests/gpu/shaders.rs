@@ -124,11 +124,8 @@ fn shared_memory_is_what_the_host_says() {
         let at = PRECISIONS.iter().position(|&known| known == precision).unwrap();
         let known = stated[at].iter().find(|(known, _)| *known == name).unwrap().1;
         assert_eq!(bytes, known, "{name} {precision}");
-        // Every Vulkan device has this much in single precision; most have twice that, and large cards have 48 KiB.
-        // Matrices
-        // may use it, since they are stored elsewhere if there is less.
+        // Every Vulkan device has this much in single precision, and most have twice that.
         let most = match precision {
-            _ if name.ends_with(".64") => 49_152,
             Precision::F64 => 32_768,
             _ => 16_384,
         };

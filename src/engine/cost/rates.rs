@@ -30,8 +30,8 @@ pub struct GpuRates {
     pub opening: f64,
 }
 
-/// Rows of the matrices whose determinants are measured. A device keeps small matrices in workgroup memory, and large
-/// ones in its main memory.
+/// Rows of the matrices whose determinants are measured. A device keeps small matrices in registers, and large ones in
+/// its main memory.
 pub(in crate::engine) const ORDERS: [usize; 2] = [32, 96];
 /// Maximum number of rows of a small matrix.
 const SMALL: f64 = 64.0;

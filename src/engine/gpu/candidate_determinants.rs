@@ -1,5 +1,7 @@
 //! `candidate_determinants`: one determinant per candidate and node. The host sums over the nodes in f64.
 
+use faer::{Col, Mat};
+
 use super::{
     Gpu,
     buffers::{Lease, size_of},
@@ -14,10 +16,11 @@ use crate::{
     Result,
     engine::{CandidateGrid, CandidateSums, Engine, PhaseGrid},
     linalg::{Determinant, kernels::dot},
+    parallel::map_ordered,
 };
 
-/// The cost of projecting a candidate out, in terms of the sum over the parts.
-const PROJECTION: usize = 6;
+/// The cost of an entry of Π N_l Π, in terms of an entry of N_l.
+const PROJECTION: usize = 4;
 
 pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
     let context = gpu.context();
@@ -26,28 +29,25 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
     let rows: Vec<&[f64]> = candidates.rows.chunks_exact(size).collect();
     let norms: Vec<f64> = rows.iter().map(|row| dot(row, row).sqrt()).collect();
     let wanted: Vec<usize> = (0..rows.len()).filter(|&i| norms[i] > 0.0).collect();
-    let shader = Shader::CandidateDeterminants.of_order(context, size);
-    // A vector, and a matrix if it does not fit in workgroup memory.
-    let entries = if shader == Shader::CandidateDeterminants.into() { size * size + size } else { size };
-    let matrix = 2 * entries * size_of(context.precision);
+    let shader = Shader::CandidateDeterminants.of_order(size);
+    let width = size_of(context.precision);
+    let matrix = if shader.largest_matrix().is_none() { 2 * size * size * width } else { 0 };
     let most = matrices_per_binding(context, matrix.max(per_node(context, shares)))?;
+    let most_candidates = matrices_per_binding(context, (size + shares.len() * (size + 1)) * width)?;
     gpu.with_room("candidate_determinants", || {
         let shares_on_device = upload_shares(context, shares)?;
         let mut sums = vec![0.0; rows.len()];
         // All nodes of some candidates, or some nodes of one candidate.
-        let (together, nodes_together) = ((most / nodes).max(1), nodes.min(most));
+        let (together, nodes_together) = ((most / nodes).clamp(1, most_candidates), nodes.min(most));
         for chosen in wanted.chunks(together) {
-            let units: Vec<f64> = chosen
-                .iter()
-                .flat_map(|&i| rows[i].iter().map(move |x| (i, x)))
-                .map(|(i, x)| x / norms[i])
-                .collect();
-            let units = context.uploaded(&units)?;
+            let projections =
+                map_ordered(chosen.len(), |at| projection(rows[chosen[at]], norms[chosen[at]], shares));
+            let projections = context.uploaded(&projections.concat())?;
             for first in (0..nodes).step_by(nodes_together) {
                 let count = nodes_together.min(nodes - first);
                 let batch = Batch { candidates: chosen.len(), first, count, shader, matrix };
                 let determinants =
-                    batch.determinants(context, &candidates.grid, &shares_on_device, &units)?;
+                    batch.determinants(context, &candidates.grid, &shares_on_device, &projections)?;
                 for (number, determinant) in determinants.into_iter().enumerate() {
                     let (i, node) = (chosen[number / count], first + number % count);
                     sums[i] += match determinant {
@@ -61,6 +61,14 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
     })
 }
 
+/// A candidate's unit vector u, N_l u of every part, and uᵀN_l u of every part.
+fn projection(row: &[f64], norm: f64, shares: &[Mat<f64>]) -> Vec<f64> {
+    let unit = Col::from_fn(row.len(), |j| row[j] / norm);
+    let images: Vec<Col<f64>> = shares.iter().map(|share| share * &unit).collect();
+    let forms: Vec<f64> = images.iter().map(|image| unit.transpose() * image).collect();
+    unit.iter().chain(images.iter().flat_map(Col::iter)).chain(&forms).copied().collect()
+}
+
 /// All pairs of some candidates and some nodes.
 struct Batch {
     candidates: usize,
@@ -68,7 +76,7 @@ struct Batch {
     first: usize,
     count: usize,
     shader: Variant,
-    /// Bytes of a vector, or of a vector and a matrix.
+    /// Bytes of a matrix that does not fit in registers, or 0.
     matrix: usize,
 }
 
@@ -79,16 +87,16 @@ impl Batch {
         context: &Context,
         grid: &PhaseGrid<'_>,
         shares: &Lease,
-        units: &Lease,
+        projections: &Lease,
     ) -> Result<Vec<Option<Determinant>>> {
         let Self { candidates, first, count, shader, matrix } = *self;
         let (size, total) = (grid.shares[0].nrows(), count * candidates);
         let phases = upload_phases(context, grid, first, count)?;
-        let matrices = context.storage((total * matrix) as u64);
+        let matrices = context.storage((total * matrix).max(16) as u64);
         let pivots = context.storage(4);
         let found = Found::new(context, total);
         let mut work = context.work("candidate_determinants");
-        for steps in steps(size) {
+        for steps in steps(shader, size) {
             context.dispatch(
                 &mut work,
                 shader,
@@ -105,11 +113,11 @@ impl Batch {
                     phases.as_entire_binding(),
                     matrices.as_entire_binding(),
                     pivots.as_entire_binding(),
-                    units.as_entire_binding(),
+                    projections.as_entire_binding(),
                     found.mantissas.as_entire_binding(),
                     found.exponents.as_entire_binding(),
                 ],
-                elimination(context, shader, total, size, grid.shares.len() + PROJECTION, &steps),
+                elimination(context, shader, total, size, PROJECTION * grid.shares.len(), &steps),
             )?;
         }
         let (determinants, _) = found.read(context, work, total, &matrices, 0)?;

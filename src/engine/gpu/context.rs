@@ -112,9 +112,7 @@ impl Context {
             pool: Pool::default(),
             // Rows of four values of 8 bytes always fit.
             largest_binding: largest.min(options.largest_binding()).max(256),
-            workgroup_memory: options
-                .workgroup_memory()
-                .unwrap_or(limits.max_compute_workgroup_storage_size.into()),
+            workgroup_memory: limits.max_compute_workgroup_storage_size.into(),
             row_memory: options.row_memory().unwrap_or(u64::MAX),
             patches: options.patches(),
             checks: options.checks(),

@@ -31,10 +31,10 @@ pub(super) fn grid_determinants(
 ) -> Result<Vec<GridPoint>> {
     let context = gpu.context();
     let size = grid.shares[0].nrows();
-    let shader = Shader::GridDeterminants.of_order(context, size);
+    let shader = Shader::GridDeterminants.of_order(size);
     let inverse = 2 * size * size * size_of(context.precision);
     let wanted = if request == GridRequest::Inverses { inverse } else { 0 };
-    let matrix = if shader == Shader::GridDeterminants.into() { inverse } else { wanted };
+    let matrix = if shader.largest_matrix().is_none() { inverse } else { wanted };
     let most = matrices_per_binding(context, matrix.max(per_node(context, grid.shares)))?;
     gpu.with_room("grid_determinants", || {
         let shares = upload_shares(context, grid.shares)?;
@@ -96,8 +96,8 @@ pub(super) fn record_elimination(
     of: &Elimination<'_>,
     request: GridRequest,
 ) -> Result<()> {
-    let shader = Shader::GridDeterminants.of_order(context, of.size);
-    for steps in steps(of.size) {
+    let shader = Shader::GridDeterminants.of_order(of.size);
+    for steps in steps(shader, of.size) {
         context.dispatch(
             work,
             shader,
@@ -134,11 +134,14 @@ pub(super) fn per_node(context: &Context, shares: &[Mat<f64>]) -> usize {
     (2 * shares.len() * size_of(context.precision)).max(4 * shares[0].nrows())
 }
 
-/// The steps of an elimination, in runs that keep dispatches short. A matrix in workgroup memory takes one run.
-pub(super) fn steps(size: usize) -> impl Iterator<Item = Range<usize>> {
+/// The steps of an elimination, in runs that keep dispatches short. A matrix in registers takes one run.
+pub(super) fn steps(shader: Variant, size: usize) -> impl Iterator<Item = Range<usize>> {
     /// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
     const TURNS: usize = 30_000;
-    let run = (TURNS / (size * size / 64 + size)).max(1);
+    let run = match shader.largest_matrix() {
+        Some(_) => size,
+        None => (TURNS / (size * size / 64 + size)).max(1),
+    };
     (0..size).step_by(run).map(move |first| first..size.min(first + run))
 }
 
@@ -154,10 +157,9 @@ pub(super) fn elimination(
 ) -> Load {
     let (entries, width) = ((size * size) as f64, size_of(context.precision) as f64);
     let sums = if steps.start == 0 { parts as f64 } else { 0.0 };
-    // A complex product and sum take eight operations per entry, which is read and written. In workgroup memory, this
-    // costs no bandwidth except for the inverse at the end. A sum over the parts takes four operations and reads one
-    // share.
-    let passes = if shader.largest_matrix(context.precision).is_some() { 1.0 } else { steps.len() as f64 };
+    // A complex product and sum take eight operations per entry, which is read and written. In registers, this costs no
+    // bandwidth except for the inverse at the end. A sum over the parts takes four operations and reads one share.
+    let passes = if shader.largest_matrix().is_some() { 1.0 } else { steps.len() as f64 };
     Load {
         groups: matrices,
         flops: entries * (8.0 * steps.len() as f64 + 4.0 * sums),

@@ -20,7 +20,6 @@ pub struct GpuOptions {
     time_limit: Option<Duration>,
     #[cfg_attr(feature = "serde", serde(skip))]
     checks: Checks,
-    workgroup_memory: Option<u64>,
     row_memory: Option<u64>,
     #[cfg_attr(feature = "serde", serde(skip))]
     has_time_stamps: bool,
@@ -94,13 +93,6 @@ impl GpuOptions {
         Self { has_time_stamps: true, ..self }
     }
 
-    /// Assumes that the adapter has this much workgroup memory, to test variants that it would not run otherwise.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_workgroup_memory(self, bytes: u64) -> Self {
-        Self { workgroup_memory: Some(bytes), ..self }
-    }
-
     /// Rewrites shaders, given by name and source, for tests that record their indices.
     #[doc(hidden)]
     #[must_use]
@@ -126,10 +118,6 @@ impl GpuOptions {
 
     pub(super) fn patches(&self) -> Vec<Patch> {
         self.patches.clone()
-    }
-
-    pub(super) fn workgroup_memory(&self) -> Option<u64> {
-        self.workgroup_memory
     }
 
     pub(super) fn rewrite(&self) -> Option<Rewrite> {

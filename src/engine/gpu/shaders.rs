@@ -30,7 +30,7 @@ macro_rules! shaders {
                     $(Shader::$shader => match Input::$reads {
                         Input::Rows => [concat!($stem, ".f16"), concat!($stem, ".f32"), concat!($stem, ".f64"), $stem, $stem],
                         Input::Matrix =>
-                            [$stem, concat!($stem, ".16"), concat!($stem, ".32"), concat!($stem, ".45"), concat!($stem, ".64")],
+                            [$stem, concat!($stem, ".16"), concat!($stem, ".32"), concat!($stem, ".48"), concat!($stem, ".64")],
                         Input::Own => [$stem; VARIANTS],
                     },)*
                 }
@@ -49,7 +49,7 @@ macro_rules! shaders {
                 }
             }
 
-            /// The number of values and words that the threads of a workgroup share, apart from a matrix.
+            /// The number of values and words that the threads of a workgroup share, if no matrix is in registers.
             fn shared(self) -> (u64, u64) {
                 match self {
                     $(Shader::$shader => ($reals, $words),)*
@@ -74,7 +74,7 @@ macro_rules! shaders {
 enum Input {
     /// Rows of features as they are stored, in the tiles of a verb.
     Rows,
-    /// A matrix, in workgroup memory if it is small enough.
+    /// A matrix, in registers if it is small enough.
     Matrix,
     /// Neither rows of features nor a matrix.
     Own,
@@ -85,8 +85,8 @@ shaders! {
     SumRuns "sum_runs" Own [] 0 reals 0 words,
     RowForms "row_forms" Rows ["product"] 2112 reals 0 words,
     WhitenRows "whiten_rows" Rows ["product"] 2112 reals 0 words,
-    GridDeterminants "grid_determinants" Matrix ["complex", "elimination"] 16 reals 16 words,
-    CandidateDeterminants "candidate_determinants" Matrix ["complex", "elimination"] 16 reals 16 words,
+    GridDeterminants "grid_determinants" Matrix ["complex", "determinant"] 16 reals 16 words,
+    CandidateDeterminants "candidate_determinants" Matrix ["complex", "determinant"] 16 reals 16 words,
     GridBlocks "grid_blocks" Own [] 0 reals 0 words,
     GridForms "grid_forms" Own ["complex"] 256 reals 0 words,
     ProjectRows "project_rows" Own ["rows"] 2560 reals 0 words,
@@ -130,8 +130,8 @@ pub(super) enum RowType {
     F64,
 }
 
-/// Rows of the largest matrix in workgroup memory, in f32 and in f64, for every variant except the first.
-const MATRICES: [[usize; 2]; 4] = [[16; 2], [32; 2], [45; 2], [64, 55]];
+/// Rows of the largest matrix in registers, for every variant except the first.
+const MATRICES: [usize; 4] = [16, 32, 48, 64];
 
 /// The most variants of a shader.
 pub(super) const VARIANTS: usize = MATRICES.len() + 1;
@@ -196,13 +196,10 @@ impl Shader {
         Variant { shader: self, number: rows as usize }
     }
 
-    /// The variant for matrices of this order, which holds them in workgroup memory if they fit.
-    pub(super) fn of_order(self, context: &Context, order: usize) -> Variant {
-        let fits = |variant: &Variant| {
-            variant.largest_matrix(context.precision).is_some_and(|largest| order <= largest)
-                && variant.workgroup_memory(context.precision) <= context.workgroup_memory
-        };
-        self.variants(context.precision).into_iter().find(fits).unwrap_or_else(|| self.into())
+    /// The variant for matrices of this order, which holds them in registers if they fit.
+    pub(super) fn of_order(self, order: usize) -> Variant {
+        let number = MATRICES.iter().position(|&largest| order <= largest).map_or(0, |at| at + 1);
+        Variant { shader: self, number }
     }
 
     /// All variants in a precision.
@@ -224,18 +221,17 @@ impl Variant {
         self.shader.names()[self.number]
     }
 
-    /// Rows of the largest matrix in workgroup memory; `None` if the variant holds no matrix there.
-    pub(super) fn largest_matrix(self, precision: Precision) -> Option<usize> {
-        let sizes =
-            MATRICES.get(self.number.checked_sub(1)?).filter(|_| self.shader.input() == Input::Matrix)?;
-        Some(sizes[usize::from(precision == Precision::F64)])
+    /// Rows of the largest matrix in registers; `None` if the variant holds no matrix there.
+    pub(super) fn largest_matrix(self) -> Option<usize> {
+        MATRICES.get(self.number.checked_sub(1)?).copied().filter(|_| self.shader.input() == Input::Matrix)
     }
 
     /// Bytes of memory that the threads of a workgroup share.
     pub(super) fn workgroup_memory(self, precision: Precision) -> u64 {
-        let (reals, words) = self.shader.shared();
-        let matrix = self.largest_matrix(precision).map_or(0, |order| 2 * (order * order) as u64);
-        (matrix + reals) * size_of(precision) as u64 + 4 * words
+        // Three rows of complex numbers, two of words and two words more.
+        let of_matrix = |order| (6 * order as u64, 2 * order as u64 + 2);
+        let (reals, words) = self.largest_matrix().map_or_else(|| self.shader.shared(), of_matrix);
+        reals * size_of(precision) as u64 + 4 * words
     }
 
     /// The complete source.
@@ -245,18 +241,18 @@ impl Variant {
             Precision::F64 => include_str!("../../../shaders/shared/f64.wgsl"),
         };
         let mut source = [prelude, include_str!("../../../shaders/shared/dispatch.wgsl")].concat();
-        match (self.shader.input(), self.largest_matrix(precision)) {
+        match (self.shader.input(), self.largest_matrix()) {
             (Input::Rows, _) => {
                 source.push_str(RowType::ALL[self.number].text());
                 source.push_str(include_str!("../../../shaders/shared/tiles.wgsl"));
             }
             (Input::Matrix, None) => {
-                source.push_str(include_str!("../../../shaders/shared/stored_matrix.wgsl"));
+                source.push_str(include_str!("../../../shaders/shared/stored_elimination.wgsl"));
             }
             (Input::Matrix, Some(order)) => {
-                source.push_str("// Rows of the largest matrix in workgroup memory.\n");
+                source.push_str("// Rows of the largest matrix.\n");
                 source.extend(["const LARGEST: u32 = ", &order.to_string(), "u;\n"]);
-                source.push_str(include_str!("../../../shaders/shared/shared_matrix.wgsl"));
+                source.push_str(include_str!("../../../shaders/shared/held_elimination.wgsl"));
             }
             (Input::Own, _) => {}
         }
@@ -366,8 +362,7 @@ mod tests {
     #[test]
     fn variants_are_named_after_their_largest_matrix() {
         for variant in Shader::GridDeterminants.variants(Precision::F32) {
-            let size =
-                variant.largest_matrix(Precision::F32).map_or(String::new(), |size| format!(".{size}"));
+            let size = variant.largest_matrix().map_or(String::new(), |size| format!(".{size}"));
             assert_eq!(variant.name(), format!("grid_determinants{size}"));
         }
     }

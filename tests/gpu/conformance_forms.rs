@@ -22,7 +22,7 @@ use partition_dpp::{
     watch::Ended,
 };
 
-use crate::conformance_tables::{node, shares};
+use crate::conformance_determinants::{node, shares};
 
 /// The phases and coefficients of every part, node after node.
 struct Nodes {

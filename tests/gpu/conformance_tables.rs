@@ -1,9 +1,8 @@
-//! Tables of exchanges and determinants over nodes on every engine, against naive loops.
+//! Tables of exchanges on every engine, against naive loops.
 #![allow(clippy::cast_possible_wrap, reason = "small numbers")]
 
-use faer::{Mat, MatRef, c64};
+use faer::{Mat, MatRef};
 use half::f16;
-use nalgebra::{Complex, DMatrix};
 use oracles::{
     engines::{self, Tested},
     on_every_engine,
@@ -12,9 +11,7 @@ use oracles::{
 };
 use partition_dpp::{
     Features,
-    engine::low_level::{
-        BestSwap, CandidateGrid, GridRequest, Items, PhaseGrid, Rows, SwapTable, SwapUpdate,
-    },
+    engine::low_level::{BestSwap, Items, Rows, SwapTable, SwapUpdate},
 };
 
 /// A table with arbitrary duals, and an arbitrary exchange.
@@ -186,201 +183,7 @@ pub(crate) fn swap_table_and_gains(tested: &Tested) {
     }
 }
 
-/// Returns shares N_l whose sum is below the identity: normalised sums Σ v vᵀ over random vectors.
-pub(super) fn shares(parts: usize, size: usize) -> Vec<Mat<f64>> {
-    let each = size / parts + 1;
-    let values = normals(parts * each * size, (parts * size) as u64);
-    let all = DMatrix::from_row_slice(parts * each, size, &values);
-    let total = all.transpose() * &all + DMatrix::identity(size, size) * 0.1;
-    let root = total.cholesky().unwrap().l().try_inverse().unwrap();
-    let share = |l: usize| {
-        let own = root.clone() * all.rows(l * each, each).transpose();
-        let share = &own * own.transpose();
-        Mat::from_fn(size, size, |i, j| share[(i, j)])
-    };
-    (0..parts).map(share).collect()
-}
-
-fn phases(parts: usize, nodes: usize) -> Vec<c64> {
-    let angles = normals(parts * nodes, 12);
-    // The first node is the real one.
-    (0..parts * nodes)
-        .map(|i| if i < parts { c64::new(1.0, 0.0) } else { c64::new(angles[i].cos(), angles[i].sin()) })
-        .collect()
-}
-
-/// Returns P(θ) with candidates projected out.
-pub(super) fn node(shares: &[Mat<f64>], phases: &[c64], unit: Option<&[f64]>) -> DMatrix<Complex<f64>> {
-    let n = shares[0].nrows();
-    let q = DMatrix::from_fn(n, n, |i, j| {
-        let terms = shares
-            .iter()
-            .zip(phases)
-            .map(|(share, phase)| Complex::new(phase.re - 1.0, phase.im) * share[(i, j)]);
-        terms.sum::<Complex<f64>>()
-    });
-    let project = DMatrix::from_fn(n, n, |i, j| {
-        let own = if i == j { 1.0 } else { 0.0 };
-        Complex::from(own - unit.map_or(0.0, |u| u[i] * u[j]))
-    });
-    DMatrix::identity(n, n) + &project * q * &project
-}
-
-fn grid_determinants(tested: &Tested) {
-    // Matrices fit in registers up to 16, 32, 48 and 64 rows.
-    for (size, parts, nodes) in [
-        (1, 1, 3),
-        (2, 2, 5),
-        (3, 1, 4),
-        (5, 3, 70),
-        (16, 2, 9),
-        (17, 2, 3),
-        (32, 2, 3),
-        (33, 4, 6),
-        (48, 2, 3),
-        (49, 2, 2),
-        (64, 2, 4),
-        (65, 3, 2),
-        (100, 3, 3),
-        (260, 2, 1),
-    ] {
-        if size > tested.largest_matrix {
-            continue;
-        }
-        let (shares, phases) = (shares(parts, size), phases(parts, nodes));
-        let grid = PhaseGrid { shares: &shares, phases: &phases };
-        let what = format!("{size}×{size}, {parts} parts");
-        let determinants = tested.engine.grid_determinants(&grid, GridRequest::Determinants).unwrap();
-        let inverses = tested.engine.grid_determinants(&grid, GridRequest::Inverses).unwrap();
-        assert_eq!((determinants.len(), inverses.len()), (nodes, nodes));
-        for at in 0..nodes {
-            let matrix = node(&shares, grid.node(at), None);
-            let expected = matrix.clone().determinant();
-            for found in [&determinants[at], &inverses[at]] {
-                let found = found.determinant.value();
-                // Errors are relative to det P(0) = 1.
-                tested.close(found.re, expected.re, size, 1.0, &what);
-                tested.close(found.im, expected.im, size, 1.0, &what);
-            }
-            assert!(determinants[at].inverse.is_none());
-            let inverse = inverses[at].inverse.as_ref().unwrap();
-            let expected = matrix.try_inverse().unwrap();
-            let condition = expected.norm().powi(2);
-            for i in 0..size {
-                for j in 0..size {
-                    tested.close(inverse[(i, j)].re, expected[(i, j)].re, size, condition, &what);
-                    tested.close(inverse[(i, j)].im, expected[(i, j)].im, size, condition, &what);
-                }
-            }
-        }
-    }
-}
-
-/// Nodes with vanishing pivots go to the host, at whatever step they vanish.
-fn singular_nodes(tested: &Tested) {
-    let half = Mat::from_fn(6, 6, |i, j| if i == j { 0.5 } else { 0.0 });
-    let shares = [half.clone(), half];
-    // e^{iθ} = −1 for both parts: P = I − 2·½ I − 2·½ I + … = −I; for one of them: P = 0.
-    let one = c64::new(1.0, 0.0);
-    let phases = [one, -one, -one, -one];
-    let grid = PhaseGrid { shares: &shares, phases: &phases };
-    let found = tested.engine.grid_determinants(&grid, GridRequest::Determinants).unwrap();
-    assert!(found[0].determinant.value().norm() < 1e-30, "{:?}", found[0].determinant);
-    tested.close(found[1].determinant.value().re, 1.0, 6, 1.0, "−I");
-    for size in [6, 40, 64, 66].into_iter().filter(|size| *size <= tested.largest_matrix) {
-        for zero in [0, 3, size - 1] {
-            let entry = |i, j| match (i == j, i == zero) {
-                (true, true) => 0.5,
-                (true, false) => 0.1,
-                _ => 0.0,
-            };
-            let share = Mat::from_fn(size, size, entry);
-            let grid = PhaseGrid { shares: &[share], phases: &[-one] };
-            let found = tested.engine.grid_determinants(&grid, GridRequest::Determinants).unwrap();
-            assert!(found[0].determinant.value().norm() < 1e-15, "{zero} of {size}: {found:?}");
-        }
-    }
-}
-
-/// The largest pivot may be anywhere: any other pivot of this column would lose all digits of the inverse.
-fn the_largest_pivot(tested: &Tested) {
-    let some = (1..18).map(|row| (18, row));
-    let edges = [(16, 15)].into_iter().chain([1, 15, 16, 31, 32, 33, 47, 48, 63].map(|row| (64, row)));
-    let stored = (1..9).map(|row| (66, row));
-    let all = some.chain(edges).chain(stored);
-    for (size, row) in all.filter(|(size, _)| *size <= tested.largest_matrix) {
-        let entry = |i: usize, j: usize| match (i, j) {
-            (0, 0) => 0.5_f64.powi(16),
-            _ if i == j => 1.1,
-            _ if (i, j) == (0, row) || (i, j) == (row, 0) => 0.9,
-            _ => 0.0,
-        };
-        // P = I − 2N.
-        let share = Mat::from_fn(size, size, |i, j| (f64::from(u8::from(i == j)) - entry(i, j)) / 2.0);
-        let grid = PhaseGrid { shares: &[share], phases: &[c64::new(-1.0, 0.0)] };
-        let found = tested.engine.grid_determinants(&grid, GridRequest::Inverses).unwrap();
-        let matrix = DMatrix::from_fn(size, size, entry);
-        let (determinant, expected) = (matrix.determinant(), matrix.try_inverse().unwrap());
-        let inverse = found[0].inverse.as_ref().unwrap();
-        let what = format!("pivot in row {row} of {size}");
-        tested.close(found[0].determinant.value().re, determinant, size, determinant.abs(), &what);
-        for i in 0..size {
-            for j in 0..size {
-                tested.close(inverse[(i, j)].re, expected[(i, j)], 2, 1.0, &what);
-            }
-        }
-    }
-}
-
-fn candidate_determinants(tested: &Tested) {
-    for (size, parts, nodes, count) in [
-        (1, 1, 3, 2),
-        (5, 2, 7, 30),
-        (16, 2, 4, 5),
-        (24, 2, 6, 11),
-        (33, 2, 2, 3),
-        (48, 1, 3, 3),
-        (64, 3, 2, 3),
-        (66, 2, 2, 2),
-    ] {
-        if size > tested.largest_matrix {
-            continue;
-        }
-        let (shares, phases) = (shares(parts, size), phases(parts, nodes));
-        let grid = PhaseGrid { shares: &shares, phases: &phases };
-        let mut rows = normals(count * size, 20);
-        rows[size..2 * size].fill(0.0);
-        let angles = normals(nodes, 21);
-        let coefficients: Vec<c64> = angles.iter().map(|x| c64::new(x.cos(), x.sin())).collect();
-        let found = tested
-            .engine
-            .candidate_determinants(&CandidateGrid { grid, coefficients: &coefficients, rows: &rows })
-            .unwrap();
-        assert_eq!((found.sums.len(), found.determinants), (count, ((count - 1) * nodes) as u64));
-        for (i, row) in rows.chunks_exact(size).enumerate() {
-            let norm = dot(row, row).sqrt();
-            if norm == 0.0 {
-                assert_eq!(found.sums[i].to_bits(), 0, "a zero row");
-                continue;
-            }
-            let unit: Vec<f64> = row.iter().map(|x| x / norm).collect();
-            let term = |at: usize| {
-                let determinant = node(&shares, grid.node(at), Some(&unit)).determinant();
-                coefficients[at].re * determinant.re - coefficients[at].im * determinant.im
-            };
-            let expected: f64 = (0..nodes).map(term).sum();
-            tested.close(found.sums[i], expected, size, nodes as f64, &format!("candidate {i} of {size}"));
-        }
-    }
-}
-
-on_every_engine!(
-    swap_table_and_gains,
-    grid_determinants,
-    singular_nodes,
-    the_largest_pivot,
-    candidate_determinants,
-);
+on_every_engine!(swap_table_and_gains);
 
 #[test]
 fn planted_faults_are_noticed() {
@@ -391,35 +194,5 @@ fn planted_faults_are_noticed() {
         (("swap_gains", "c * c - change.y", "c * c + change.y"), swap_table_and_gains),
         (("swap_gains", "coefficients[at] = x;", "coefficients[at] = ZERO;"), swap_table_and_gains),
         (("swap_gains", "real(leading.slot)", "ZERO"), swap_table_and_gains),
-        (("grid_determinants", "select(ZERO, ONE, i == j)", "ZERO"), grid_determinants),
-        (("grid_determinants", "x.x * y.x - x.y * y.y", "x.x * y.x + x.y * y.y"), grid_determinants),
-        // Faults of matrices in registers: a sign, an order of rows, the row of the pivot, and a pivot search that
-        // takes the first row.
-        (("grid_determinants", "-pivot, moves % 2u == 1u", "pivot, moves % 2u == 1u"), grid_determinants),
-        (("grid_determinants", "sh_steps[row] = step", "sh_steps[row] = row"), grid_determinants),
-        (
-            ("grid_determinants", "complex(-ONE, ZERO), i == row", "complex(ONE, ZERO), i == row"),
-            grid_determinants,
-        ),
-        (("grid_determinants", "(size & ~KEY_ROWS)", "0x3f000000u"), the_largest_pivot),
-        // Faults of stored matrices: a sign, an order of columns, a row that is not moved, and a pivot search that
-        // skips every eighth row.
-        (("grid_determinants", "factor = -pivot", "factor = pivot"), the_largest_pivot),
-        (
-            ("grid_determinants", "[number * n + step] = found.row", "[number * n + step] = step"),
-            the_largest_pivot,
-        ),
-        (("grid_determinants", "= matrices[own + j];", "= matrices[other + j];"), the_largest_pivot),
-        (("grid_determinants", "other < SEARCHERS", "other < SEARCHERS - 1u"), the_largest_pivot),
-        (
-            ("candidate_determinants", "- ui * uj * candidates", "+ ui * uj * candidates"),
-            candidate_determinants,
-        ),
-        (("candidate_determinants", "x.x - m.x * y.x", "x.x + m.x * y.x"), candidate_determinants),
-        (
-            ("candidate_determinants", "(matrices[at], multiple", "(matrices[at], -multiple"),
-            candidate_determinants,
-        ),
-        (("candidate_determinants", "determinants[number] =", "determinants[0] ="), candidate_determinants),
     ]);
 }

@@ -10,7 +10,8 @@ use partition_dpp::engine::{
 };
 
 use crate::{
-    conformance, conformance_forms, conformance_gains, conformance_swaps, conformance_tables,
+    conformance, conformance_determinants, conformance_forms, conformance_gains, conformance_swaps,
+    conformance_tables,
     testimony::{place, testifying},
 };
 
@@ -21,6 +22,7 @@ fn tests() -> impl Iterator<Item = (&'static str, Test)> {
         conformance_forms::ALL,
         conformance_gains::ALL,
         conformance_swaps::ALL,
+        conformance_determinants::ALL,
         conformance_tables::ALL,
     ];
     all.into_iter().flatten().copied()

@@ -14,6 +14,7 @@ mod algorithms;
 mod barriers;
 mod batches;
 mod conformance;
+mod conformance_determinants;
 mod conformance_entrants;
 mod conformance_forms;
 mod conformance_gains;

@@ -206,6 +206,7 @@ fn every_shader_has_its_twins_and_its_conformance() {
         "conformance_gains",
         "conformance_nodes",
         "conformance_swaps",
+        "conformance_determinants",
         "conformance_tables",
     ];
     let conformance: String = tests

@@ -47,8 +47,8 @@ fn contains(rows: vec2<u32>, row: u32) -> bool {
   return ((select(rows.x, rows.y, row >= 32u) >> (row % 32u)) & 1u) == 1u;
 }
 
-// Shares a column, which lies in block `b` of its threads, and the key of its largest entry in a row that is not used.
-// Clears the column.
+// Shares a column, which is in block `b` of its threads, and the key of its largest entry in an unused row. Clears the
+// column.
 fn share_column(column: u32, b: u32, used: vec2<u32>, y: u32) {
   var largest = 0u;
   for (var a = 0u; a < TILE; a++) {
@@ -79,7 +79,7 @@ fn share_row(step: u32, row: u32, pivot: complex, x: u32) {
 }
 
 // Subtracts multiples of the pivot's row. If `whole`, this also fills the cleared row and column with entries of the
-// inverse; otherwise it skips the used rows and the blocks of columns before that of `step`.
+// inverse; otherwise it skips used rows and blocks of columns that end before `step`.
 fn subtract(step: u32, row: u32, whole: bool, used: vec2<u32>, y: u32, x: u32) {
   var multiples: array<complex, TILE>;
   for (var a = 0u; a < TILE; a++) {
@@ -127,7 +127,7 @@ fn eliminate(number: u32, n: u32, whole: bool, steps: vec2<u32>, so_far: Determi
         let above = ~used & rows_below(row);
         used |= rows_below(row + 1u) ^ rows_below(row);
         if thread == 0u {
-          // The pivot's row would move up past the rows above it that are not used.
+          // The pivot's row would move up past the unused rows above it.
           let moves = countOneBits(above.x) + countOneBits(above.y);
           determinant = multiplied(determinant, select(pivot, -pivot, moves % 2u == 1u));
           atomicStore(&sh_keys[(step + 1u) % 2u], 0u);

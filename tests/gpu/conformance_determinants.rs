@@ -198,15 +198,15 @@ fn candidate_determinants(tested: &Tested) {
     }
 }
 
-on_every_engine!(grid_determinants, singular_nodes, the_largest_pivot, candidate_determinants,);
+on_every_engine!(grid_determinants, singular_nodes, the_largest_pivot, candidate_determinants);
 
 #[test]
 fn planted_faults_are_noticed() {
     engines::assert_noticed(&[
         (("grid_determinants", "select(ZERO, ONE, i == j)", "ZERO"), grid_determinants),
         (("grid_determinants", "x.x * y.x - x.y * y.y", "x.x * y.x + x.y * y.y"), grid_determinants),
-        // Faults of matrices in registers: a sign, an order of rows, the row of the pivot, and a pivot search that
-        // takes the first row.
+        // Faults of matrices in registers: a sign, an order of rows, the row of the pivot, a pivot search that takes
+        // the first row, a sign that ignores the rows from 32 on, and singularity only at the start.
         (("grid_determinants", "-pivot, moves % 2u == 1u", "pivot, moves % 2u == 1u"), grid_determinants),
         (("grid_determinants", "sh_steps[row] = step", "sh_steps[row] = row"), grid_determinants),
         (
@@ -214,8 +214,10 @@ fn planted_faults_are_noticed() {
             grid_determinants,
         ),
         (("grid_determinants", "(size & ~KEY_ROWS)", "0x3f000000u"), the_largest_pivot),
-        // Faults of stored matrices: a sign, an order of columns, a row that is not moved, and a pivot search that
-        // skips every eighth row.
+        (("grid_determinants", " + countOneBits(above.y)", ""), the_largest_pivot),
+        (("grid_determinants", "<= SINGULAR", "<= SINGULAR && step == 0u"), singular_nodes),
+        // Faults of stored matrices: a sign, an order of columns, a row that is not moved, a pivot search that skips
+        // every eighth row, and singularity only at the start.
         (("grid_determinants", "factor = -pivot", "factor = pivot"), the_largest_pivot),
         (
             ("grid_determinants", "[number * n + step] = found.row", "[number * n + step] = step"),
@@ -223,6 +225,7 @@ fn planted_faults_are_noticed() {
         ),
         (("grid_determinants", "= matrices[own + j];", "= matrices[other + j];"), the_largest_pivot),
         (("grid_determinants", "other < SEARCHERS", "other < SEARCHERS - 1u"), the_largest_pivot),
+        (("grid_determinants", "<= real(SINGULAR)", "<= real(SINGULAR) && step == 0u"), singular_nodes),
         (
             ("candidate_determinants", "- ui * uj * candidates", "+ ui * uj * candidates"),
             candidate_determinants,

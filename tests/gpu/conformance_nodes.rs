@@ -20,6 +20,7 @@ use partition_dpp::{
 };
 
 use super::conformance_determinants::{node, shares};
+
 /// The nodes of a torus of two parts, and rows of one part.
 struct Draw {
     features: Features,

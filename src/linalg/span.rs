@@ -41,6 +41,7 @@ impl Span {
     }
 
     /// ‖P v‖², the squared distance of a row from the span, clamped to 0 against rounding.
+    #[inline]
     pub(crate) fn distance(&mut self, row: &[f64]) -> f64 {
         let square = dot(row, row);
         if self.size == 0 {

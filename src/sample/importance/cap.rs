@@ -231,15 +231,16 @@ impl CappedLaw {
         rng: &mut R,
         attempts: &mut Attempts<'_>,
     ) -> Result<Vec<u32>> {
-        let mut scratch = self.law.scratch();
-        loop {
-            attempts.another()?;
-            let log = self.law.weigh(rng, &mut scratch, || attempts.go_on()) - self.log_cap;
-            attempts.check()?;
-            if log >= 0.0 || rng.random::<f64>() < log.exp() {
-                return Ok(scratch.items().to_vec());
+        self.law.law().lend(|scratch| {
+            loop {
+                attempts.another()?;
+                let log = self.law.weigh(rng, scratch, || attempts.go_on()) - self.log_cap;
+                attempts.check()?;
+                if log >= 0.0 || rng.random::<f64>() < log.exp() {
+                    return Ok(scratch.items().to_vec());
+                }
             }
-        }
+        })
     }
 }
 

@@ -142,13 +142,10 @@ impl Proposals for IndependentItems<'_> {
 
     fn replayed(&self, stream: Stream, number: u32, watch: &Watch) -> Result<Option<Vec<u32>>> {
         Attempts::under(watch, 1.0).another()?;
-        self.law.pool.lend(
-            || self.law.scratch(),
-            |BoundedScratch { buffers, .. }| {
-                let is_accepted = self.accepts(stream, number, buffers);
-                Ok(is_accepted.then(|| buffers.items.clone()))
-            },
-        )
+        self.law.lend(|BoundedScratch { buffers, .. }| {
+            let is_accepted = self.accepts(stream, number, buffers);
+            Ok(is_accepted.then(|| buffers.items.clone()))
+        })
     }
 
     fn name(&self, positions: &mut [u32]) {

@@ -226,12 +226,18 @@ impl BoundedLaw {
         rng: &mut R,
         attempts: &mut Attempts<'_>,
     ) -> Result<Vec<u32>> {
-        let draw = |scratch: &mut BoundedScratch| loop {
-            attempts.another()?;
-            if let Some(items) = self.proposal(rng, scratch, || attempts.go_on()) {
-                return Ok(items.to_vec());
+        self.lend(|scratch| {
+            loop {
+                attempts.another()?;
+                if let Some(items) = self.proposal(rng, scratch, || attempts.go_on()) {
+                    return Ok(items.to_vec());
+                }
             }
-        };
+        })
+    }
+
+    /// Lends buffers to a draw.
+    pub(in crate::sample) fn lend<T>(&self, draw: impl FnOnce(&mut BoundedScratch) -> T) -> T {
         self.pool.lend(|| self.scratch(), draw)
     }
 

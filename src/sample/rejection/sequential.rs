@@ -113,7 +113,7 @@ impl Proposals for SequentialDraws<'_> {
 
     fn replayed(&self, stream: Stream, number: u32, watch: &Watch) -> Result<Option<Vec<u32>>> {
         let (law, numbered) = (&self.law.law, Numbered::new(stream, number, watch));
-        law.pool.lend(|| law.scratch(), |scratch| self.replay(numbered, scratch))
+        law.lend(|scratch| self.replay(numbered, scratch))
     }
 
     fn name(&self, positions: &mut [u32]) {

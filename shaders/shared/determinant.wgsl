@@ -5,6 +5,7 @@ const SINGULAR: f32 = 1.0e-18;
 const SINGULAR_EXPONENT: i32 = -2147483647;
 // The host refuses infinite values and NaN.
 const BROKEN_EXPONENT: i32 = -2147483646;
+const BROKEN_KEY: u32 = 0x7f800000u;
 // Exact powers of two that keep a mantissa in range.
 const LARGE: real = 4294967296.0;
 const SMALL: real = 2.3283064365386963e-10;
@@ -30,6 +31,23 @@ fn size_of(x: complex) -> real {
     return HIGHEST;
   }
   return max(abs(x.x), abs(x.y));
+}
+
+// Returns a key by which pivots are compared: a size in f32 whose last bits give way to KEY_ROWS minus the row, so that
+// the largest key is the key of the largest entry. In f64, sizes beyond f32 count as broken.
+fn key_of(x: complex, row: u32) -> u32 {
+  return (bitcast<u32>(f32(abs(x.x) + abs(x.y))) & ~KEY_ROWS) | (KEY_ROWS - row);
+}
+
+// Returns the determinant so far, or that it has ended with a step whose pivot has this key.
+fn judged(determinant: Determinant, key: u32) -> Determinant {
+  if determinant.exponent > BROKEN_EXPONENT && key >= BROKEN_KEY {
+    return Determinant(complex(ZERO, ZERO), BROKEN_EXPONENT);
+  }
+  if determinant.exponent > BROKEN_EXPONENT && bitcast<f32>(key & ~KEY_ROWS) <= SINGULAR {
+    return Determinant(complex(ZERO, ZERO), SINGULAR_EXPONENT);
+  }
+  return determinant;
 }
 
 fn multiplied(determinant: Determinant, factor: complex) -> Determinant {

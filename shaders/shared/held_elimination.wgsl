@@ -5,10 +5,7 @@ const SIDE: u32 = (LARGEST + 31u) / 32u * 8u;
 const TILE: u32 = LARGEST / SIDE;
 const THREADS: u32 = SIDE * SIDE;
 
-// A key is a size in f32 with its last six bits replaced by 63 minus the row, so that the largest key is the key of the
-// largest entry. In f64, sizes beyond f32 count as broken.
 const KEY_ROWS: u32 = 63u;
-const BROKEN_KEY: u32 = 0x7f800000u;
 
 var<private> tile: array<complex, TILE * TILE>;
 
@@ -57,8 +54,7 @@ fn share_column(column: u32, b: u32, used: vec2<u32>, y: u32) {
     sh_column[column % 2u * LARGEST + i] = x;
     tile[a * TILE + b] = complex(ZERO, ZERO);
     if !contains(used, i) {
-      let size = bitcast<u32>(f32(abs(x.x) + abs(x.y)));
-      largest = max(largest, (size & ~KEY_ROWS) | (KEY_ROWS - i));
+      largest = max(largest, key_of(x, i));
     }
   }
   atomicMax(&sh_keys[column % 2u], largest);
@@ -117,26 +113,21 @@ fn eliminate(number: u32, n: u32, whole: bool, steps: vec2<u32>, so_far: Determi
     let key = atomicLoad(&sh_keys[step % 2u]);
     let row = KEY_ROWS - (key & KEY_ROWS);
     // The steps after the end do nothing, so that all threads reach the same barriers.
+    determinant = judged(determinant, key);
     if determinant.exponent > BROKEN_EXPONENT {
-      if key >= BROKEN_KEY {
-        determinant = Determinant(complex(ZERO, ZERO), BROKEN_EXPONENT);
-      } else if bitcast<f32>(key & ~KEY_ROWS) <= SINGULAR {
-        determinant = Determinant(complex(ZERO, ZERO), SINGULAR_EXPONENT);
-      } else {
-        let pivot = sh_column[step % 2u * LARGEST + row];
-        let above = ~used & rows_below(row);
-        used |= rows_below(row + 1u) ^ rows_below(row);
-        if thread == 0u {
-          // The pivot's row would move up past the unused rows above it.
-          let moves = countOneBits(above.x) + countOneBits(above.y);
-          determinant = multiplied(determinant, select(pivot, -pivot, moves % 2u == 1u));
-          atomicStore(&sh_keys[(step + 1u) % 2u], 0u);
-          sh_pivots[step] = row;
-          sh_steps[row] = step;
-        }
-        if y == row % SIDE {
-          share_row(step, row, pivot, x);
-        }
+      let pivot = sh_column[step % 2u * LARGEST + row];
+      let above = ~used & rows_below(row);
+      used |= rows_below(row + 1u) ^ rows_below(row);
+      if thread == 0u {
+        // The pivot's row would move up past the unused rows above it.
+        let moves = countOneBits(above.x) + countOneBits(above.y);
+        determinant = multiplied(determinant, select(pivot, -pivot, moves % 2u == 1u));
+        atomicStore(&sh_keys[(step + 1u) % 2u], 0u);
+        sh_pivots[step] = row;
+        sh_steps[row] = step;
+      }
+      if y == row % SIDE {
+        share_row(step, row, pivot, x);
       }
     }
     workgroupBarrier();

@@ -1,12 +1,20 @@
-// Determinants and inverses of matrices of any size in `matrices`, by Gauss–Jordan elimination with exchanges of rows.
-// Entries are stored row by row.
+// Determinants and inverses of matrices of any size in `matrices`, by Gauss–Jordan elimination in place with exchanges
+// of rows. Entries are stored row by row.
+//
+// Columns are eliminated in panels of at most WIDTH. The steps of a panel change only its own columns, and leave there
+// the factors C of the product that all other columns take afterwards:
+//
+//   A_ij ← A_ij + Σ_s C_is A_sj;   in the rows of the panel's pivots, A_ij ← Σ_s C_is A_sj
 const THREADS: u32 = 256u;
+const WIDTH: u32 = 16u;
 
-// Number of threads that search for a pivot.
-const SEARCHERS: u32 = 8u;
+// Keys have 15 bits for the row, and eight digits after the binary point for the size.
+const KEY_ROWS: u32 = 32767u;
 
-var<workgroup> sh_size: array<real, 16>;
-var<workgroup> sh_row: array<u32, 16>;
+// Steps take turns with three keys, so that one is cleared between two barriers at which no thread uses it.
+var<workgroup> sh_keys: array<atomic<u32>, 3>;
+// The rows of a panel's pivots before they are moved to the diagonal.
+var<workgroup> sh_rows: array<u32, WIDTH>;
 
 fn assemble(number: u32, n: u32, thread: u32) {
   for (var at = thread; at < n * n; at += THREADS) {
@@ -15,82 +23,94 @@ fn assemble(number: u32, n: u32, thread: u32) {
   storageBarrier();
 }
 
-struct Pivot { size: real, row: u32 }
-
-// Returns the row at or below `step` with the largest entry in column `step`, the first of equals.
-fn pivot_of(base: u32, n: u32, step: u32, thread: u32) -> Pivot {
-  // Steps alternate between two sets of places, so that no thread writes where another may still be reading.
-  let places = step % 2u * SEARCHERS;
-  if thread < SEARCHERS {
-    var own = Pivot(-ONE, step);
-    for (var i = step + thread; i < n; i += SEARCHERS) {
-      let size = size_of(matrices[base + i * n + step]);
-      if size > own.size {
-        own = Pivot(size, i);
-      }
-    }
-    sh_size[places + thread] = own.size;
-    sh_row[places + thread] = own.row;
+// Shares the key of the largest entry in column `step`, at or below row `step`.
+fn share_key(base: u32, n: u32, step: u32, thread: u32) {
+  var largest = 0u;
+  for (var i = step + thread; i < n; i += THREADS) {
+    largest = max(largest, key_of(matrices[base + i * n + step], i));
   }
-  workgroupBarrier();
-  var pivot = Pivot(sh_size[places], sh_row[places]);
-  for (var other = 1u; other < SEARCHERS; other++) {
-    let size = sh_size[places + other];
-    let row = sh_row[places + other];
-    if size > pivot.size || (size == pivot.size && row < pivot.row) {
-      pivot = Pivot(size, row);
-    }
-  }
-  return pivot;
+  atomicMax(&sh_keys[step % 3u], largest);
 }
 
-// Subtracts multiples of the pivot's row from the other rows, sixteen columns by four rows at a time. If `whole`,
-// this covers all columns except the pivot's, otherwise only the columns after it and the rows from `step` on.
-fn subtract(base: u32, n: u32, whole: bool, step: u32, row: u32, inverse: complex, thread: u32) {
-  let first_row = select(step, 0u, whole);
-  let first_column = select(step + 1u, 0u, whole);
-  for (var i = first_row + thread / 16u; i < n; i += THREADS / 16u) {
-    if i == row {
-      continue;
-    }
-    let multiple = times(matrices[base + i * n + step], inverse);
-    for (var j = first_column + thread % 16u; j < n; j += 16u) {
-      if j != step {
-        let at = base + i * n + j;
-        matrices[at] = reduced(matrices[at], multiple, matrices[base + row * n + j]);
-      }
-    }
-  }
-}
-
-// Moves row `step` to the former place of the pivot's row. For an inverse, the pivot's row also moves to `step` and
-// is scaled, as is its column.
-fn exchange(base: u32, n: u32, whole: bool, step: u32, row: u32, inverse: complex, thread: u32) {
-  let own = base + step * n;
-  let other = base + row * n;
-  for (var j = select(step + 1u, 0u, whole) + thread; j < n; j += THREADS) {
-    if j != step {
-      let x = matrices[other + j];
-      if row != step {
-        matrices[other + j] = matrices[own + j];
-      }
-      if whole {
-        matrices[own + j] = times(x, inverse);
-      }
-    }
-  }
-  if !whole {
+// Subtracts multiples of the pivot's row from the rows of the panel from `top` on, except in column `step`.
+fn subtract(base: u32, n: u32, panel: vec2<u32>, top: u32, step: u32, row: u32, inverse: complex, thread: u32) {
+  let j = panel.x + thread % WIDTH;
+  if j >= panel.y || j == step {
     return;
   }
-  for (var i = thread; i < n; i += THREADS) {
+  let entry = times(matrices[base + row * n + j], inverse);
+  for (var i = top + thread / WIDTH; i < n; i += THREADS / WIDTH) {
+    if i != row {
+      let at = base + i * n + j;
+      matrices[at] = reduced(matrices[at], matrices[base + i * n + step], entry);
+    }
+  }
+}
+
+// Moves row `step` of the panel to the former place of the pivot's row, which moves to `step`. Scales the pivot's row,
+// and the column from row `top` on.
+fn exchange(base: u32, n: u32, panel: vec2<u32>, top: u32, step: u32, row: u32, inverse: complex, thread: u32) {
+  let own = base + step * n;
+  let other = base + row * n;
+  let j = panel.x + thread;
+  if j < panel.y && j != step {
+    let x = matrices[other + j];
+    matrices[other + j] = matrices[own + j];
+    matrices[own + j] = times(x, inverse);
+  }
+  for (var i = top + thread; i < n; i += THREADS) {
     let x = -times(matrices[base + i * n + step], inverse);
     if i == step {
-      if row != step {
-        matrices[other + step] = x;
-      }
+      matrices[other + step] = x;
       matrices[own + step] = inverse;
     } else if i != row {
       matrices[base + i * n + step] = x;
+    }
+  }
+}
+
+// Exchanges the rows of all columns from `start` on that are not in the panel.
+fn exchange_others(base: u32, n: u32, panel: vec2<u32>, start: u32, thread: u32) {
+  for (var j = start + thread; j < n; j += THREADS) {
+    if j < panel.x || j >= panel.y {
+      for (var step = panel.x; step < panel.y; step++) {
+        let own = base + step * n + j;
+        let other = base + sh_rows[step - panel.x] * n + j;
+        let x = matrices[own];
+        matrices[own] = matrices[other];
+        matrices[other] = x;
+      }
+    }
+  }
+}
+
+// Multiplies the columns from `start` on that are not in the panel by its factors: in the panel's rows, or in the rows
+// from `start` on that are not in the panel.
+fn multiply(base: u32, n: u32, panel: vec2<u32>, start: u32, inside: bool, thread: u32) {
+  // In the panel's rows, a thread overwrites what only it has read.
+  let lanes = select(64u, THREADS, inside);
+  let rows = select(vec2<u32>(start, n), panel, inside);
+  let last = panel.y - panel.x - 1u;
+  for (var j = start + thread % lanes; j < n; j += lanes) {
+    if j < panel.x || j >= panel.y {
+      var entries: array<complex, WIDTH>;
+      for (var s = 0u; s < WIDTH; s++) {
+        let entry = matrices[base + (panel.x + min(s, last)) * n + j];
+        entries[s] = select(complex(ZERO, ZERO), -entry, s <= last);
+      }
+      for (var i = rows.x + thread / lanes; i < rows.y; i += THREADS / lanes) {
+        if inside || i < panel.x || i >= panel.y {
+          let row = base + i * n;
+          var x = complex(ZERO, ZERO);
+          if !inside {
+            x = matrices[row + j];
+          }
+          for (var s = 0u; s < WIDTH; s++) {
+            x = reduced(x, matrices[row + panel.x + min(s, last)], entries[s]);
+          }
+          matrices[row + j] = x;
+        }
+      }
     }
   }
 }
@@ -100,32 +120,53 @@ fn exchange(base: u32, n: u32, whole: bool, step: u32, row: u32, inverse: comple
 fn eliminate(number: u32, n: u32, whole: bool, steps: vec2<u32>, so_far: Determinant, thread: u32) -> Determinant {
   let base = number * n * n;
   var determinant = so_far;
-  for (var step = steps.x; step < steps.y; step++) {
-    let found = pivot_of(base, n, step, thread);
-    var inverse = complex(ZERO, ZERO);
-    // The steps after the end do nothing, so that all threads reach the same barriers.
-    if determinant.exponent > BROKEN_EXPONENT {
-      if found.size <= real(SINGULAR) {
-        determinant = Determinant(complex(ZERO, ZERO), SINGULAR_EXPONENT);
-      } else if found.size >= HIGHEST {
-        determinant = Determinant(complex(ZERO, ZERO), BROKEN_EXPONENT);
-      } else {
-        if whole && thread == 0u {
-          pivots[number * n + step] = found.row;
-        }
-        let pivot = matrices[base + found.row * n + step];
-        var factor = pivot;
-        if found.row != step {
-          factor = -pivot;
-        }
-        determinant = multiplied(determinant, factor);
+  if thread < 3u {
+    atomicStore(&sh_keys[thread], 0u);
+  }
+  workgroupBarrier();
+  for (var first = steps.x; first < steps.y; first += WIDTH) {
+    let panel = vec2<u32>(first, min(first + WIDTH, steps.y));
+    for (var step = panel.x; step < panel.y; step++) {
+      share_key(base, n, step, thread);
+      workgroupBarrier();
+      let key = atomicLoad(&sh_keys[step % 3u]);
+      let row = KEY_ROWS - (key & KEY_ROWS);
+      let top = select(step, 0u, whole);
+      var inverse = complex(ZERO, ZERO);
+      // The steps after the end do nothing, so that all threads reach the same barriers.
+      determinant = judged(determinant, key);
+      if determinant.exponent > BROKEN_EXPONENT {
+        let pivot = matrices[base + row * n + step];
+        determinant = multiplied(determinant, select(pivot, -pivot, row != step));
         inverse = reciprocal(pivot);
-        subtract(base, n, whole, step, found.row, inverse, thread);
+        if thread == 0u {
+          atomicStore(&sh_keys[(step + 2u) % 3u], 0u);
+          sh_rows[step - first] = row;
+          if whole {
+            pivots[number * n + step] = row;
+          }
+        }
+        subtract(base, n, panel, top, step, row, inverse, thread);
       }
+      storageBarrier();
+      if determinant.exponent > BROKEN_EXPONENT {
+        exchange(base, n, panel, top, step, row, inverse, thread);
+      }
+      storageBarrier();
+    }
+    let start = select(panel.y, 0u, whole);
+    let goes_on = determinant.exponent > BROKEN_EXPONENT;
+    workgroupBarrier();
+    if goes_on {
+      exchange_others(base, n, panel, start, thread);
     }
     storageBarrier();
-    if determinant.exponent > BROKEN_EXPONENT {
-      exchange(base, n, whole, step, found.row, inverse, thread);
+    if goes_on {
+      multiply(base, n, panel, start, false, thread);
+    }
+    storageBarrier();
+    if goes_on && whole {
+      multiply(base, n, panel, start, true, thread);
     }
     storageBarrier();
   }

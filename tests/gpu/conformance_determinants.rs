@@ -51,7 +51,7 @@ pub(super) fn node(shares: &[Mat<f64>], phases: &[c64], unit: Option<&[f64]>) ->
 }
 
 fn grid_determinants(tested: &Tested) {
-    // Matrices fit in registers up to 16, 32, 48 and 64 rows.
+    // Matrices fit in registers up to 16, 32, 48 and 64 rows. Beyond, they are eliminated in panels of 16 columns.
     for (size, parts, nodes) in [
         (1, 1, 3),
         (2, 2, 5),
@@ -65,6 +65,7 @@ fn grid_determinants(tested: &Tested) {
         (49, 2, 2),
         (64, 2, 4),
         (65, 3, 2),
+        (80, 1, 2),
         (100, 3, 3),
         (260, 2, 1),
     ] {
@@ -112,7 +113,7 @@ fn singular_nodes(tested: &Tested) {
     assert!(found[0].determinant.value().norm() < 1e-30, "{:?}", found[0].determinant);
     tested.close(found[1].determinant.value().re, 1.0, 6, 1.0, "−I");
     for size in [6, 40, 64, 66].into_iter().filter(|size| *size <= tested.largest_matrix) {
-        for zero in [0, 3, size - 1] {
+        for zero in [0, 3, size / 2, size - 1] {
             let entry = |i, j| match (i == j, i == zero) {
                 (true, true) => 0.5,
                 (true, false) => 0.1,
@@ -128,15 +129,17 @@ fn singular_nodes(tested: &Tested) {
 
 /// The largest pivot may be anywhere: any other pivot of this column would lose all digits of the inverse.
 fn the_largest_pivot(tested: &Tested) {
-    let some = (1..18).map(|row| (18, row));
-    let edges = [(16, 15)].into_iter().chain([1, 15, 16, 31, 32, 33, 47, 48, 63].map(|row| (64, row)));
-    let stored = (1..9).map(|row| (66, row));
-    let all = some.chain(edges).chain(stored);
-    for (size, row) in all.filter(|(size, _)| *size <= tested.largest_matrix) {
+    let some = (1..18).map(|row| (18, 0, row));
+    let edges = [(16, 0, 15)].into_iter().chain([1, 15, 16, 31, 32, 33, 47, 48, 63].map(|row| (64, 0, row)));
+    // In a panel, in the next one, and in the last.
+    let stored =
+        [(0, 1), (0, 15), (0, 16), (0, 65), (15, 16), (15, 65), (16, 17), (20, 31), (20, 64), (64, 65)];
+    let all = some.chain(edges).chain(stored.map(|(column, row)| (66, column, row)));
+    for (size, column, row) in all.filter(|(size, ..)| *size <= tested.largest_matrix) {
         let entry = |i: usize, j: usize| match (i, j) {
-            (0, 0) => 0.5_f64.powi(16),
+            _ if (i, j) == (column, column) => 0.5_f64.powi(16),
             _ if i == j => 1.1,
-            _ if (i, j) == (0, row) || (i, j) == (row, 0) => 0.9,
+            _ if (i, j) == (column, row) || (i, j) == (row, column) => 0.9,
             _ => 0.0,
         };
         // P = I − 2N.
@@ -146,7 +149,7 @@ fn the_largest_pivot(tested: &Tested) {
         let matrix = DMatrix::from_fn(size, size, entry);
         let (determinant, expected) = (matrix.determinant(), matrix.try_inverse().unwrap());
         let inverse = found[0].inverse.as_ref().unwrap();
-        let what = format!("pivot in row {row} of {size}");
+        let what = format!("pivot of column {column} in row {row} of {size}");
         tested.close(found[0].determinant.value().re, determinant, size, determinant.abs(), &what);
         for i in 0..size {
             for j in 0..size {
@@ -200,6 +203,10 @@ fn candidate_determinants(tested: &Tested) {
 
 on_every_engine!(grid_determinants, singular_nodes, the_largest_pivot, candidate_determinants);
 
+/// Where an elimination notices its end. Only the indentation differs.
+const HELD_END: &str = "determinant = judged(determinant, key);\n    if";
+const STORED_END: &str = "determinant = judged(determinant, key);\n      if";
+
 #[test]
 fn planted_faults_are_noticed() {
     engines::assert_noticed(&[
@@ -213,26 +220,44 @@ fn planted_faults_are_noticed() {
             ("grid_determinants", "complex(-ONE, ZERO), i == row", "complex(ONE, ZERO), i == row"),
             grid_determinants,
         ),
-        (("grid_determinants", "(size & ~KEY_ROWS)", "0x3f000000u"), the_largest_pivot),
+        (("grid_determinants", "key_of(x, i)", "key_of(complex(ONE, ZERO), i)"), the_largest_pivot),
         (("grid_determinants", " + countOneBits(above.y)", ""), the_largest_pivot),
-        (("grid_determinants", "<= SINGULAR", "<= SINGULAR && step == 0u"), singular_nodes),
-        // Faults of stored matrices: a sign, an order of columns, a row that is not moved, a pivot search that skips
-        // every eighth row, and singularity only at the start.
-        (("grid_determinants", "factor = -pivot", "factor = pivot"), the_largest_pivot),
         (
-            ("grid_determinants", "[number * n + step] = found.row", "[number * n + step] = step"),
+            ("grid_determinants", HELD_END, "if step == 0u { determinant = judged(determinant, key); }\nif"),
+            singular_nodes,
+        ),
+        // Faults of stored matrices: a sign, an order of columns, a row that is not moved in its panel and in other
+        // columns, a pivot search that takes the first row, a panel's last factor left out, its own rows left as they
+        // were, and singularity only at the start.
+        (("grid_determinants", "-pivot, row != step", "pivot, row != step"), the_largest_pivot),
+        (("grid_determinants", "[number * n + step] = row", "[number * n + step] = step"), the_largest_pivot),
+        (("grid_determinants", "= matrices[own + j];", "= matrices[other + j];"), the_largest_pivot),
+        (("grid_determinants", "matrices[own] = matrices[other];", ""), the_largest_pivot),
+        (
+            (
+                "grid_determinants",
+                "key_of(matrices[base + i * n + step], i)",
+                "key_of(matrices[base + step * n + step], step)",
+            ),
             the_largest_pivot,
         ),
-        (("grid_determinants", "= matrices[own + j];", "= matrices[other + j];"), the_largest_pivot),
-        (("grid_determinants", "other < SEARCHERS", "other < SEARCHERS - 1u"), the_largest_pivot),
-        (("grid_determinants", "<= real(SINGULAR)", "<= real(SINGULAR) && step == 0u"), singular_nodes),
+        (("grid_determinants", "-entry, s <= last", "-entry, s < last"), grid_determinants),
+        (("grid_determinants", "goes_on && whole", "false"), grid_determinants),
+        (
+            (
+                "grid_determinants",
+                STORED_END,
+                "if step == 0u { determinant = judged(determinant, key); }\nif",
+            ),
+            singular_nodes,
+        ),
         (
             ("candidate_determinants", "- ui * uj * candidates", "+ ui * uj * candidates"),
             candidate_determinants,
         ),
         (("candidate_determinants", "x.x - m.x * y.x", "x.x + m.x * y.x"), candidate_determinants),
         (
-            ("candidate_determinants", "(matrices[at], multiple", "(matrices[at], -multiple"),
+            ("candidate_determinants", "x = reduced(x, matrices", "x = reduced(x, -matrices"),
             candidate_determinants,
         ),
         (("candidate_determinants", "determinants[number] =", "determinants[0] ="), candidate_determinants),

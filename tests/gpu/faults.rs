@@ -295,7 +295,7 @@ const VERBS: [Verb; 30] = [
     ("grid_determinants", "sh_pivots[j]] = tile[a * TILE + b]", |gpu, _| {
         determinants(gpu, 5, GridRequest::Inverses)
     }),
-    ("grid_determinants", "(matrices[at], multiple", |gpu, _| {
+    ("grid_determinants", "matrices[row + panel.x + min(s, last)]", |gpu, _| {
         determinants(gpu, 66, GridRequest::Determinants)
     }),
     ("grid_forms", "sh_factors[number] * x.x", forms),

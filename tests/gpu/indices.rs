@@ -85,10 +85,10 @@ fn every_index_is_in_bounds_in_double_precision() {
 fn an_index_out_of_bounds_is_noticed() {
     for (verb, from, to) in [
         ("row_norms", "= row_sum(thread)", "= row_sum(thread + 4096u)"),
-        ("grid_determinants", "size_of(matrices[base + i * n", "size_of(matrices[base + 1048576u + i * n"),
+        ("grid_determinants", "key_of(matrices[base + i * n", "key_of(matrices[base + 1048576u + i * n"),
         ("grid_determinants", "sh_pivot_row[b * SIDE + x]", "sh_pivot_row[b * SIDE + x + 1u]"),
         ("grid_determinants", "tile[a * TILE + b] = x", "tile[a * TILE + b + 64u] = x"),
-        ("grid_determinants", "sh_row[places + thread]", "sh_row[places + thread + 16u]"),
+        ("grid_determinants", "sh_rows[step - first]", "sh_rows[step - first + 16u]"),
         ("grid_determinants", "pivots[number * n + step] =", "pivots[number * n + step + 4096u] ="),
         ("candidate_determinants", "determinants[number] =", "determinants[number + 4096u] ="),
     ] {

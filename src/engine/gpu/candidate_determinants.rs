@@ -96,7 +96,7 @@ impl Batch {
         let pivots = context.storage(4);
         let found = Found::new(context, total);
         let mut work = context.work("candidate_determinants");
-        for steps in steps(shader, size) {
+        for steps in steps(context, shader, size)? {
             context.dispatch(
                 &mut work,
                 shader,

@@ -16,6 +16,7 @@ use super::{
 use crate::{
     Result,
     engine::{Engine, GridPoint, GridRequest, PhaseGrid},
+    error::DeviceProblem,
     linalg::Determinant,
 };
 
@@ -23,6 +24,11 @@ use crate::{
 const SINGULAR_EXPONENT: i32 = -i32::MAX;
 /// The exponent that shaders return for values that are not finite.
 const BROKEN_EXPONENT: i32 = SINGULAR_EXPONENT + 1;
+/// The most columns of a panel of a stored matrix, the most rows of such a matrix, and the most panels of a dispatch: some
+/// drivers stop loops after 2¹⁶ turns.
+const WIDTH: usize = 16;
+const MOST_ROWS: usize = 1 << 15;
+const PANELS: usize = 16;
 
 pub(super) fn grid_determinants(
     gpu: &Gpu,
@@ -97,7 +103,7 @@ pub(super) fn record_elimination(
     request: GridRequest,
 ) -> Result<()> {
     let shader = Shader::GridDeterminants.of_order(of.size);
-    for steps in steps(shader, of.size) {
+    for steps in steps(context, shader, of.size)? {
         context.dispatch(
             work,
             shader,
@@ -134,15 +140,26 @@ pub(super) fn per_node(context: &Context, shares: &[Mat<f64>]) -> usize {
     (2 * shares.len() * size_of(context.precision)).max(4 * shares[0].nrows())
 }
 
-/// The steps of an elimination, in runs that keep dispatches short. A matrix in registers takes one run.
-pub(super) fn steps(shader: Variant, size: usize) -> impl Iterator<Item = Range<usize>> {
-    /// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
-    const TURNS: usize = 30_000;
-    let run = match shader.largest_matrix() {
-        Some(_) => size,
-        None => (TURNS / (size * size / 64 + size)).max(1),
-    };
-    (0..size).step_by(run).map(move |first| first..size.min(first + run))
+/// The steps of an elimination, in runs that keep dispatches short: whole panels of a stored matrix, or all steps of a
+/// matrix in registers.
+///
+/// # Errors
+/// [`DeviceProblem::Limit`] if the matrix has too many rows for the shader.
+pub(super) fn steps(
+    context: &Context,
+    shader: Variant,
+    size: usize,
+) -> Result<impl Iterator<Item = Range<usize>>> {
+    if size > MOST_ROWS {
+        let (what, needed, limit) = ("rows of a node's matrix", size as u64, MOST_ROWS as u64);
+        return Err(DeviceProblem::Limit { what, needed, limit }.into());
+    }
+    // Panels of very large matrices are narrower, so that each takes as long as one of a thousand rows.
+    let width = (WIDTH * (1 << 20) / (size * size)).clamp(1, WIDTH);
+    let Load { flops, bytes, .. } = elimination(context, shader, 1, size, 0, &(0..width));
+    let panels = context.pace.units_of_a_group(flops, bytes).min(PANELS);
+    let run = if shader.largest_matrix().is_some() { size } else { width * panels };
+    Ok((0..size).step_by(run).map(move |first| first..size.min(first + run)))
 }
 
 /// The load of some steps of eliminations, with one matrix per workgroup. A sum over the parts precedes the first
@@ -157,9 +174,11 @@ pub(super) fn elimination(
 ) -> Load {
     let (entries, width) = ((size * size) as f64, size_of(context.precision) as f64);
     let sums = if steps.start == 0 { parts as f64 } else { 0.0 };
-    // A complex product and sum take eight operations per entry, which is read and written. In registers, this costs no
-    // bandwidth except for the inverse at the end. A sum over the parts takes four operations and reads one share.
-    let passes = if shader.largest_matrix().is_some() { 1.0 } else { steps.len() as f64 };
+    // A complex product and sum take eight operations per entry. Registers cost no bandwidth except for the inverse at
+    // the end. A stored matrix is read and written once per panel, and its panel once per step. A sum over the parts
+    // takes four operations and reads one share.
+    let of_panels = steps.len() as f64 * ((WIDTH as f64).recip() + WIDTH as f64 / size as f64);
+    let passes = if shader.largest_matrix().is_some() { 1.0 } else { of_panels };
     Load {
         groups: matrices,
         flops: entries * (8.0 * steps.len() as f64 + 4.0 * sums),
@@ -172,11 +191,12 @@ pub(super) fn matrices_per_binding(context: &Context, bytes: usize) -> Result<us
     let limit = context.largest_binding;
     let fit = usize::try_from(limit).unwrap_or(usize::MAX) / bytes;
     if fit == 0 {
-        return Err(crate::Error::Device(crate::error::DeviceProblem::Limit {
+        return Err(DeviceProblem::Limit {
             what: "a matrix of a node, in bytes,",
             needed: bytes as u64,
             limit,
-        }));
+        }
+        .into());
     }
     Ok(fit)
 }

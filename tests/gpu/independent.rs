@@ -36,7 +36,7 @@ fn problem(name: &'static str, items: usize, dims: usize, quota: &[usize], draws
     Problem::gaussian(name, (items, dims), quota, independent).drawn(draws)
 }
 
-fn problems() -> Vec<Problem> {
+pub(crate) fn problems() -> Vec<Problem> {
     let mut problems = vec![
         problem("small", 60, 6, &[1, 2], 200),
         problem("one of each", 100, 12, &[1; 3], 120),
@@ -48,9 +48,10 @@ fn problems() -> Vec<Problem> {
     ];
     let copies = tilted_problems().pop().unwrap();
     problems.push(Problem { set_up: independent, ..copies });
-    // The mean is far longer than the differences between rows.
+    // The mean is far longer than the differences between rows, which are in single precision.
     let (items, dims) = (300, 10);
-    let values: Vec<f64> = normals(items * dims, 3).into_iter().map(|x| 5.0 + x).collect();
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+    let values: Vec<f32> = normals(items * dims, 3).into_iter().map(|x| (5.0 + x) as f32).collect();
     let features = Features::from_rows(items, dims, values).unwrap();
     problems.push(Problem { name: "a long mean", features, ..problem("", items, dims, &[2, 2], 80) });
     // Half precision, weights, and parts that are not contiguous.
@@ -71,15 +72,19 @@ fn the_device_finds_what_the_host_finds() {
     }
 }
 
+/// Makes a problem whose rows exceed a binding of 64 KiB.
+pub(crate) fn of_chunks() -> Problem {
+    problem("chunks", 2000, 24, &[2, 2], 1500)
+}
+
 /// Chunks of rows are gathered one after another.
 #[test]
 fn rows_may_come_in_chunks() {
     for precision in PRECISIONS {
         let options = GpuOptions::default().with_precision(precision).with_largest_binding(1 << 16);
         let Some(gpu) = open(&options, "small bindings") else { return };
-        let case = problem("chunks", 2000, 24, &[2, 2], 1500);
         let before = gpu.traffic();
-        conform(&gpu, vec![case], replays(precision));
+        conform(&gpu, vec![of_chunks()], replays(precision));
         assert!((gpu.traffic() - before).dispatches > 4);
     }
 }

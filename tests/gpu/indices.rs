@@ -1,5 +1,5 @@
-//! Every index of the shaders that run without run-time checks is in bounds: all conformance tests run with shaders
-//! that record their indices.
+//! Every index of the shaders that run without run-time checks is in bounds: all conformance tests, and draws in
+//! batches, run with shaders that record their indices.
 
 use std::time::Duration;
 
@@ -10,8 +10,9 @@ use partition_dpp::engine::{
 };
 
 use crate::{
+    batches::{Problem, conform, replays},
     conformance, conformance_determinants, conformance_forms, conformance_gains, conformance_swaps,
-    conformance_tables,
+    conformance_tables, independent, sequential,
     testimony::{place, testifying},
 };
 
@@ -28,11 +29,11 @@ fn tests() -> impl Iterator<Item = (&'static str, Test)> {
     all.into_iter().flatten().copied()
 }
 
-/// Returns the ways in which work is cut.
+/// Returns the ways in which work is cut, each with the largest matrix that it allows.
 ///
 /// By bindings; not at all; and by dispatches, which is the same in either precision.
 fn options(precision: Precision) -> Vec<(GpuOptions, usize)> {
-    let whole = GpuOptions::default().with_precision(precision).with_witness(testifying);
+    let whole = whole(precision);
     let matrix = if precision == Precision::F64 { 60 } else { 85 };
     let mut options = vec![
         (whole.clone().with_largest_binding(1 << 16).with_row_memory(1 << 16), matrix),
@@ -42,6 +43,21 @@ fn options(precision: Precision) -> Vec<(GpuOptions, usize)> {
         options.push((whole.with_longest_dispatch(Duration::from_nanos(1)), matrix));
     }
     options
+}
+
+fn whole(precision: Precision) -> GpuOptions {
+    GpuOptions::default().with_precision(precision).with_witness(testifying)
+}
+
+/// Returns draws, and the same ways to cut them. Rows must stay on the device.
+fn draws(precision: Precision) -> Vec<(GpuOptions, Vec<Problem>)> {
+    let whole = whole(precision);
+    let few = [&independent::problems()[2..3], &sequential::problems()[2..3]].concat();
+    vec![
+        (whole.clone().with_largest_binding(1 << 16), vec![independent::of_chunks()]),
+        (whole.clone(), [independent::problems(), sequential::problems()].concat()),
+        (whole.with_longest_dispatch(Duration::from_nanos(1)), few),
+    ]
 }
 
 /// Returns the records of the shaders: the names of the ones that ran, and of the ones with an index out of bounds.
@@ -64,6 +80,13 @@ fn every_index_is_in_bounds(precision: Precision) {
             assert_eq!(out_of_bounds, [], "{name} in {precision}: the shader, and which of its indices");
             seen.extend(ran);
         }
+    }
+    for (options, problems) in draws(precision) {
+        let Some(gpu) = engines::open(&options, "testimony") else { return };
+        conform(&gpu, problems, replays(precision));
+        let (ran, out_of_bounds) = testimony(&gpu);
+        assert_eq!(out_of_bounds, [], "draws in {precision}: the shader, and which of its indices");
+        seen.extend(ran);
     }
     let trusted = Gpu::trusted_shaders(precision).into_iter();
     let unseen: Vec<&str> = trusted.filter(|name| !seen.contains(name)).collect();
@@ -91,6 +114,10 @@ fn an_index_out_of_bounds_is_noticed() {
         ("grid_determinants", "sh_rows[step - first]", "sh_rows[step - first + 16u]"),
         ("grid_determinants", "pivots[number * n + step] =", "pivots[number * n + step + 4096u] ="),
         ("candidate_determinants", "determinants[number] =", "determinants[number + 4096u] ="),
+        ("sequential_draws", "grams[first + tiles]", "grams[first + tiles + 1048576u]"),
+        ("gather_picks", "factors[position]", "factors[position + 1048576u]"),
+        ("item_proposals", "sh_roots[thread] =", "sh_roots[thread + 64u] ="),
+        ("small_item_proposals", "positions[number * p.size", "positions[number * p.size + 1048576u"),
     ] {
         let options = GpuOptions::default()
             .with_precision(Precision::F32)
@@ -98,9 +125,15 @@ fn an_index_out_of_bounds_is_noticed() {
             .with_patch(verb, from, to);
         let Some(gpu) = engines::open(&options, "planted faults") else { return };
         let tested = engines::tested(&gpu, 85);
-        for (_, test) in tests().filter(|(name, _)| *name == verb) {
-            // Wrong indices may also give wrong values.
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&tested)));
+        // Wrong indices may also give wrong values.
+        let caught = |run: &dyn Fn()| drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)));
+        tests().filter(|(name, _)| *name == verb).for_each(|(_, test)| caught(&|| test(&tested)));
+        match verb {
+            "sequential_draws" => caught(&|| conform(&gpu, sequential::problems()[..1].to_vec(), 1.0)),
+            "gather_picks" | "item_proposals" | "small_item_proposals" => {
+                caught(&|| conform(&gpu, independent::problems(), 1.0));
+            }
+            _ => {}
         }
         let (_, found) = testimony(&gpu);
         assert!(found.iter().all(|(name, _)| name.starts_with(verb)), "{found:?}");
@@ -116,5 +149,7 @@ fn trusted_shaders_conform() {
         let trusted = Gpu::new(&options).unwrap();
         let tested = engines::tested(&trusted, 85);
         tests().for_each(|(_, test)| test(&tested));
+        let draws = [independent::problems(), sequential::problems()].concat();
+        conform(&trusted, draws, replays(precision));
     }
 }

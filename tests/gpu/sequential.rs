@@ -54,7 +54,7 @@ fn lopsided(name: &'static str, (items, dims, rank): (usize, usize, usize), quot
     problem_of(name, (items, dims), values, quota, 15)
 }
 
-fn problems() -> Vec<Problem> {
+pub(crate) fn problems() -> Vec<Problem> {
     let mut problems = vec![
         problem("small", 60, 6, &[1, 2], 80),
         problem("two items", 90, 5, &[2], 80),

@@ -22,6 +22,10 @@ pub(super) const TRUSTED: &[Shader] = &[
     Shader::Leaders,
     Shader::SwapTable,
     Shader::SwapGains,
+    Shader::SequentialDraws,
+    Shader::GatherPicks,
+    Shader::ItemProposals,
+    Shader::SmallItemProposals,
 ];
 
 /// The modules that have run-time checks.
@@ -56,9 +60,9 @@ pub(super) fn module(
     };
     // SAFETY: without these checks, an index out of bounds or an endless loop is undefined behaviour. The source is
     // the crate's own, as changed sources are checked. Its indices depend on a dispatch's shape, on positions that
-    // the host writes, and on positions that a shader of this list found before among the same number (pivots,
-    // leading tiles). The proof above shows that they stay in bounds. Its loops run over counts, and they end in the
-    // runs of that proof.
+    // the host writes or random words draw from its tables, and on positions that a shader of this list found before
+    // among the same number (pivots, leading tiles). The proof above shows that they stay in bounds. Its loops run
+    // over counts, and they end in the runs of that proof.
     #[expect(unsafe_code, reason = "run-time checks keep compilers from unrolling inner loops")]
     unsafe {
         device.create_shader_module_trusted(descriptor, unchecked)

@@ -1,17 +1,17 @@
 // Determinants and inverses of matrices of any size in `matrices`, by Gauss–Jordan elimination in place with exchanges
 // of rows. Entries are stored row by row.
 //
-// Columns are eliminated in panels of at most WIDTH. The steps of a panel change only its own columns, and leave there
-// the factors C of the product that all other columns take afterwards:
+// Columns are eliminated in panels of WIDTH. The steps of a panel change only its own columns. They leave there the
+// factors C by which all other columns are then multiplied:
 //
 //   A_ij ← A_ij + Σ_s C_is A_sj;   in the rows of the panel's pivots, A_ij ← Σ_s C_is A_sj
 const THREADS: u32 = 256u;
 const WIDTH: u32 = 16u;
 
-// Keys have 15 bits for the row, and eight digits after the binary point for the size.
-const KEY_ROWS: u32 = 32767u;
+// A key has 12 bits for the row, which leaves the size eleven bits after the binary point.
+const KEY_ROWS: u32 = 4095u;
 
-// Steps take turns with three keys, so that one is cleared between two barriers at which no thread uses it.
+// Three keys take turns, so that one can be cleared while no thread uses it.
 var<workgroup> sh_keys: array<atomic<u32>, 3>;
 // The rows of a panel's pivots before they are moved to the diagonal.
 var<workgroup> sh_rows: array<u32, WIDTH>;
@@ -59,12 +59,15 @@ fn exchange(base: u32, n: u32, panel: vec2<u32>, top: u32, step: u32, row: u32, 
     matrices[own + j] = times(x, inverse);
   }
   for (var i = top + thread; i < n; i += THREADS) {
-    let x = -times(matrices[base + i * n + step], inverse);
-    if i == step {
-      matrices[other + step] = x;
-      matrices[own + step] = inverse;
-    } else if i != row {
-      matrices[base + i * n + step] = x;
+    // The thread of row `step` writes the entries of both rows.
+    if i == step || i != row {
+      let x = -times(matrices[base + i * n + step], inverse);
+      if i == step {
+        matrices[other + step] = x;
+        matrices[own + step] = inverse;
+      } else {
+        matrices[base + i * n + step] = x;
+      }
     }
   }
 }
@@ -115,7 +118,7 @@ fn multiply(base: u32, n: u32, panel: vec2<u32>, start: u32, inside: bool, threa
   }
 }
 
-// Performs some steps on an assembled matrix, below the diagonal only or (`whole`) towards its inverse up to the
+// Performs some steps on an assembled matrix, only on what later steps need or (`whole`) towards its inverse up to the
 // order of columns, which is in `pivots`. Returns the determinant of the steps so far to all threads.
 fn eliminate(number: u32, n: u32, whole: bool, steps: vec2<u32>, so_far: Determinant, thread: u32) -> Determinant {
   let base = number * n * n;
@@ -125,7 +128,7 @@ fn eliminate(number: u32, n: u32, whole: bool, steps: vec2<u32>, so_far: Determi
   }
   workgroupBarrier();
   for (var first = steps.x; first < steps.y; first += WIDTH) {
-    let panel = vec2<u32>(first, min(first + WIDTH, steps.y));
+    let panel = vec2<u32>(first, min(first + WIDTH, n));
     for (var step = panel.x; step < panel.y; step++) {
       share_key(base, n, step, thread);
       workgroupBarrier();

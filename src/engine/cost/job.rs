@@ -128,21 +128,17 @@ impl Job {
         Self { picks: picks.max(1) as f64, ..self }
     }
 
-    /// Bytes of the matrix of a node of the torus; 0 for tasks without nodes.
+    /// Rows of the matrix of a node of the torus, and the parts that it is a sum over; `None` for tasks without nodes.
     #[cfg(feature = "gpu")]
-    pub(in crate::engine) fn bytes_of_a_node(&self) -> f64 {
-        match self.task {
-            Task::Normaliser | Task::Inference | Task::Interpolation(_) => self.inverses(1.0),
-            _ => 0.0,
-        }
+    pub(in crate::engine) fn matrix_of_a_node(&self) -> Option<[usize; 2]> {
+        let has_nodes = matches!(self.task, Task::Normaliser | Task::Inference | Task::Interpolation(_));
+        has_nodes.then(|| [self.rank(), self.parts].map(whole))
     }
 
     /// Returns the sizes of the task's slates; `None` for other tasks.
     #[cfg(feature = "gpu")]
     pub(in crate::engine) fn slate_shape(&self) -> Option<SlateShape> {
         let Task::Slates { candidates, .. } = self.task else { return None };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole numbers")]
-        let whole = |x: f64| x as usize;
         let [dims, picks, parts] = [self.dims, self.picks, self.parts].map(whole);
         let value_bytes = whole(self.bytes / self.items.max(1.0) / self.dims.max(1.0));
         Some(SlateShape { dims, value_bytes, picks, parts, candidates })
@@ -296,4 +292,10 @@ impl Work {
             waits: count * self.waits,
         }
     }
+}
+
+#[cfg(feature = "gpu")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole numbers")]
+fn whole(x: f64) -> usize {
+    x as usize
 }

@@ -1,6 +1,6 @@
 //! The choice between the CPU and a device for a job.
 
-use super::{AdapterSummary, Gpu, GpuOptions, pace::Pace, rates, slates, summaries};
+use super::{AdapterSummary, Gpu, GpuOptions, grid_determinants, pace::Pace, rates, slates, summaries};
 use crate::engine::{
     Precision,
     cost::{Bytes, Chosen, Compared, Job, OPENING, Rates, Seconds, Time},
@@ -67,10 +67,15 @@ impl Limits {
 
     /// An error if the device cannot do the job, or would leave it to the host.
     fn allow(&self, job: &Job) -> Result<(), String> {
-        let bytes = job.bytes_of_a_node();
-        if bytes > self.largest_binding {
-            let (needed, most) = (Bytes(bytes), Bytes(self.largest_binding));
-            return Err(format!("a matrix of a node takes {needed}, the GPU binds at most {most}"));
+        if let Some([rows, parts]) = job.matrix_of_a_node() {
+            let bytes = 16.0 * (rows * rows) as f64;
+            if bytes > self.largest_binding {
+                let (needed, most) = (Bytes(bytes), Bytes(self.largest_binding));
+                return Err(format!("a matrix of a node takes {needed}, the GPU binds at most {most}"));
+            }
+            if !grid_determinants::are_taken(rows, parts) {
+                return Err(format!("the GPU would leave matrices of {rows} rows to the CPU"));
+            }
         }
         let Some(slates) = job.slate_shape() else { return Ok(()) };
         if slates::are_taken(&self.pace, &slates) {
@@ -208,8 +213,8 @@ mod tests {
         assert_eq!(reason, expected);
     }
 
-    /// A node takes 16 · 4096² bytes = 268 MB, and a binding of 128 MiB holds 134 MB. Workgroups cannot hold the
-    /// counts of 300 parts.
+    /// A node takes 16 · 4096² bytes = 268 MB, and a binding of 128 MiB holds 134 MB. Loops over 2048² entries of two
+    /// parts are too long. Workgroups cannot hold the counts of 300 parts.
     #[test]
     fn what_a_device_cannot_do_is_left_to_the_cpu() {
         let (_, small) = card(3);
@@ -217,7 +222,9 @@ mod tests {
         let nodes = |dims| Job::of_size(1_000_000, dims, 4, Task::Inference).with_parts(2).with_picks(8);
         let refused = small.allow(&nodes(4096)).err().unwrap_or_default();
         assert_eq!(refused, "a matrix of a node takes 268 MB, the GPU binds at most 134 MB");
-        assert!(small.allow(&nodes(2048)).is_ok() && large.allow(&nodes(4096)).is_ok());
+        let refused = large.allow(&nodes(2048)).err().unwrap_or_default();
+        assert_eq!(refused, "the GPU would leave matrices of 2048 rows to the CPU");
+        assert!(small.allow(&nodes(1536)).is_ok());
         let slates = |parts, candidates| {
             let task = Task::Slates { requests: 1000, candidates };
             Job::of_size(1_000_000, 64, 4, task).with_parts(parts).with_picks(12)

@@ -7,7 +7,7 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     grid_determinants::{
-        Found, elimination, matrices_per_binding, per_node, steps, upload_phases, upload_shares,
+        Found, are_taken, elimination, matrices_per_binding, per_node, steps, upload_phases, upload_shares,
     },
     parameters::parameters,
     shaders::{Shader, Variant},
@@ -26,6 +26,9 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
     let context = gpu.context();
     let PhaseGrid { shares, .. } = candidates.grid;
     let (size, nodes) = (shares[0].nrows(), candidates.grid.nodes());
+    if !are_taken(size, shares.len()) {
+        return Engine::host().candidate_determinants(candidates);
+    }
     let rows: Vec<&[f64]> = candidates.rows.chunks_exact(size).collect();
     let norms: Vec<f64> = rows.iter().map(|row| dot(row, row).sqrt()).collect();
     let wanted: Vec<usize> = (0..rows.len()).filter(|&i| norms[i] > 0.0).collect();
@@ -96,7 +99,7 @@ impl Batch {
         let pivots = context.storage(4);
         let found = Found::new(context, total);
         let mut work = context.work("candidate_determinants");
-        for steps in steps(context, shader, size)? {
+        for steps in steps(context, shader, size) {
             context.dispatch(
                 &mut work,
                 shader,

@@ -8,7 +8,7 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     grid_determinants::{
-        Elimination, Found, complex_matrix, matrices_per_binding, per_node, record_elimination,
+        Elimination, Found, are_taken, complex_matrix, matrices_per_binding, per_node, record_elimination,
         upload_phases, upload_shares,
     },
     pace::Load,
@@ -31,7 +31,7 @@ type Block = (Determinant, Mat<c64>);
 pub(super) fn grid_blocks(gpu: &Gpu, grid: &PhaseGrid<'_>, rows: MatRef<'_, f64>) -> Result<Vec<Block>> {
     let context = gpu.context();
     let (count, size) = (rows.nrows(), grid.shares[0].nrows());
-    if count * grid.nodes() == 0 {
+    if count * grid.nodes() == 0 || !are_taken(size, grid.shares.len()) {
         return Engine::host().grid_blocks(grid, rows);
     }
     let bytes = 2 * size.max(count).pow(2) * size_of(context.precision);

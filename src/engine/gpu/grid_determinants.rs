@@ -24,11 +24,10 @@ use crate::{
 const SINGULAR_EXPONENT: i32 = -i32::MAX;
 /// The exponent that shaders return for values that are not finite.
 const BROKEN_EXPONENT: i32 = SINGULAR_EXPONENT + 1;
-/// The most columns of a panel of a stored matrix, the most rows of such a matrix, and the most panels of a dispatch: some
-/// drivers stop loops after 2¹⁶ turns.
+/// Columns of a panel of a stored matrix.
 const WIDTH: usize = 16;
-const MOST_ROWS: usize = 1 << 15;
-const PANELS: usize = 16;
+/// The most iterations of a thread's loops that fill a matrix, and of those of its panels. Some drivers stop at 2¹⁶.
+const TURNS: usize = 30_000;
 
 pub(super) fn grid_determinants(
     gpu: &Gpu,
@@ -37,6 +36,9 @@ pub(super) fn grid_determinants(
 ) -> Result<Vec<GridPoint>> {
     let context = gpu.context();
     let size = grid.shares[0].nrows();
+    if !are_taken(size, grid.shares.len()) {
+        return Engine::host().grid_determinants(grid, request);
+    }
     let shader = Shader::GridDeterminants.of_order(size);
     let inverse = 2 * size * size * size_of(context.precision);
     let wanted = if request == GridRequest::Inverses { inverse } else { 0 };
@@ -103,7 +105,7 @@ pub(super) fn record_elimination(
     request: GridRequest,
 ) -> Result<()> {
     let shader = Shader::GridDeterminants.of_order(of.size);
-    for steps in steps(context, shader, of.size)? {
+    for steps in steps(context, shader, of.size) {
         context.dispatch(
             work,
             shader,
@@ -140,26 +142,28 @@ pub(super) fn per_node(context: &Context, shares: &[Mat<f64>]) -> usize {
     (2 * shares.len() * size_of(context.precision)).max(4 * shares[0].nrows())
 }
 
+/// Whether the shaders eliminate matrices of this size, which are sums over some parts. Others are left to the host:
+/// of two parts, those of more than about 1600 rows.
+pub(super) fn are_taken(size: usize, parts: usize) -> bool {
+    (size * size).div_ceil(256) * (parts + 1) <= TURNS && turns_of_a_panel(size) <= TURNS
+}
+
+/// The iterations of a thread's loops for a panel of a stored matrix: for its steps, and for the other columns.
+fn turns_of_a_panel(size: usize) -> usize {
+    WIDTH * (size.div_ceil(16) + 4 * size.div_ceil(256)) + size.div_ceil(64) * size.div_ceil(4)
+}
+
 /// The steps of an elimination, in runs that keep dispatches short: whole panels of a stored matrix, or all steps of a
 /// matrix in registers.
-///
-/// # Errors
-/// [`DeviceProblem::Limit`] if the matrix has too many rows for the shader.
 pub(super) fn steps(
     context: &Context,
     shader: Variant,
     size: usize,
-) -> Result<impl Iterator<Item = Range<usize>>> {
-    if size > MOST_ROWS {
-        let (what, needed, limit) = ("rows of a node's matrix", size as u64, MOST_ROWS as u64);
-        return Err(DeviceProblem::Limit { what, needed, limit }.into());
-    }
-    // Panels of very large matrices are narrower, so that each takes as long as one of a thousand rows.
-    let width = (WIDTH * (1 << 20) / (size * size)).clamp(1, WIDTH);
-    let Load { flops, bytes, .. } = elimination(context, shader, 1, size, 0, &(0..width));
-    let panels = context.pace.units_of_a_group(flops, bytes).min(PANELS);
-    let run = if shader.largest_matrix().is_some() { size } else { width * panels };
-    Ok((0..size).step_by(run).map(move |first| first..size.min(first + run)))
+) -> impl Iterator<Item = Range<usize>> + use<> {
+    let Load { flops, bytes, .. } = elimination(context, shader, 1, size, 0, &(0..WIDTH));
+    let panels = (TURNS / turns_of_a_panel(size)).min(context.pace.units_of_a_group(flops, bytes)).max(1);
+    let run = if shader.largest_matrix().is_some() { size } else { WIDTH * panels };
+    (0..size).step_by(run).map(move |first| first..size.min(first + run))
 }
 
 /// The load of some steps of eliminations, with one matrix per workgroup. A sum over the parts precedes the first
@@ -177,7 +181,7 @@ pub(super) fn elimination(
     // A complex product and sum take eight operations per entry. Registers cost no bandwidth except for the inverse at
     // the end. A stored matrix is read and written once per panel, and its panel once per step. A sum over the parts
     // takes four operations and reads one share.
-    let of_panels = steps.len() as f64 * ((WIDTH as f64).recip() + WIDTH as f64 / size as f64);
+    let of_panels = steps.len().div_ceil(WIDTH) as f64 + (steps.len() * WIDTH) as f64 / size as f64;
     let passes = if shader.largest_matrix().is_some() { 1.0 } else { of_panels };
     Load {
         groups: matrices,

@@ -10,7 +10,8 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     grid_determinants::{
-        Elimination, Found, matrices_per_binding, per_node, record_elimination, upload_phases, upload_shares,
+        Elimination, Found, are_taken, matrices_per_binding, per_node, record_elimination, upload_phases,
+        upload_shares,
     },
     pace::Load,
     parameters::parameters,
@@ -45,7 +46,8 @@ pub(super) fn grid_forms(
     passed: &dyn Fn(usize) -> Result<()>,
 ) -> Result<GridForms> {
     let context = gpu.context();
-    if of.grid.nodes() == 0 || of.grid.shares[0].nrows() == 0 {
+    let (size, parts) = (of.grid.shares[0].nrows(), of.grid.shares.len());
+    if of.grid.nodes() == 0 || size == 0 || !are_taken(size, parts) {
         return Engine::host().grid_forms(of, passed);
     }
     let plan = Plan::new(context, &of.grid)?;

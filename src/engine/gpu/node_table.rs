@@ -9,7 +9,7 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     device_rows::DeviceRows,
-    grid_determinants::{upload_phases, upload_shares},
+    grid_determinants::{are_taken, upload_phases, upload_shares},
     node_table_passes::Scratch,
     range::{QUAD, unit_of},
     recording::Work,
@@ -104,6 +104,9 @@ pub(super) fn node_table(
 ) -> Result<Option<DeviceNodes>> {
     let context = gpu.context();
     let size = grid.shares[0].nrows();
+    if !are_taken(size, grid.shares.len()) {
+        return Ok(None);
+    }
     let most = nodes_per_binding(context, size)?;
     gpu.with_room("node_table", || {
         let Some(plan) = Plan::new(gpu, rows, map, grid)?.map(Arc::new) else { return Ok(None) };

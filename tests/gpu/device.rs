@@ -97,6 +97,22 @@ fn a_matrix_beyond_the_largest_binding() {
     );
 }
 
+/// Some drivers stop long loops without an error.
+#[test]
+fn matrices_that_need_long_loops_are_left_to_the_host() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    for (parts, is_taken) in [(1000_u16, true), (2000, false)] {
+        let share = Mat::from_fn(66, 66, |i, j| if i == j { 1.0 / f64::from(parts) } else { 0.0 });
+        let (shares, phases) = (vec![share; parts.into()], vec![c64::new(-1.0, 0.0); parts.into()]);
+        let grid = PhaseGrid { shares: &shares, phases: &phases };
+        let before = gpu.traffic();
+        let found = gpu.grid_determinants(&grid, GridRequest::Determinants).unwrap();
+        // P = I − 2I
+        assert_abs_diff_eq!(found[0].determinant.value().re, 1.0, epsilon = 1e-2);
+        assert_eq!((gpu.traffic() - before).dispatches > 0, is_taken, "{parts} parts");
+    }
+}
+
 #[test]
 fn a_refused_shader_is_an_error() {
     let options =

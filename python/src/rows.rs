@@ -11,7 +11,7 @@ use partition_dpp::{
 };
 use pyo3::{
     prelude::*,
-    types::{IntoPyDict, PyFrozenSet, PyList, PySet, PySlice},
+    types::{IntoPyDict, PyBool, PyFrozenSet, PyList, PySet, PySlice, PyTuple},
 };
 
 use crate::{
@@ -262,6 +262,7 @@ fn of_only_column(chunks: &[ArrayRef]) -> PyResult<Vec<f64>> {
 }
 
 /// Item numbers, integers of any type, negative ones refused; or the items of a mask, one truth value for each of `count`.
+/// Truth values among numbers, and a mask of zeros and ones, are refused.
 pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str, count: usize) -> PyResult<Vec<usize>> {
     let py = object.py();
     let array = if object.is_instance_of::<PySet>() || object.is_instance_of::<PyFrozenSet>() {
@@ -290,15 +291,35 @@ pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str, count: usize) -> PyRe
             "{what} have the dtype {dtype}; they must be item numbers, integers from 0, or a mask"
         )));
     }
+    if has_truth_values(object)? {
+        return Err(refused(format!(
+            "{what} have truth values among numbers; they must be item numbers, integers from 0, or a mask"
+        )));
+    }
     let array = array.call_method1("reshape", (-1,))?;
     let no_item =
         |item: &dyn fmt::Display| refused(format!("{what}: {item} is not an item; items count from 0"));
-    if kind == 'u' {
+    let numbers = if kind == 'u' {
         let array: Bound<'_, PyArray1<u64>> = array.call_method1("astype", ("uint64",))?.cast_into()?;
         let number = |item: u64| usize::try_from(item).map_err(|_| no_item(&item));
-        return array.to_vec()?.into_iter().map(number).collect();
+        array.to_vec()?.into_iter().map(number).collect::<PyResult<Vec<_>>>()?
+    } else {
+        let array: Bound<'_, PyArray1<i64>> = array.call_method1("astype", ("int64",))?.cast_into()?;
+        let number = |item: i64| usize::try_from(item).map_err(|_| no_item(&item));
+        array.to_vec()?.into_iter().map(number).collect::<PyResult<Vec<_>>>()?
+    };
+    if count > 2 && numbers.len() == count && numbers.iter().all(|&item| item < 2) {
+        return Err(refused(format!(
+            "{what} are {count} zeros and ones, as many as items; for a mask, convert them to truth values: .astype(bool)"
+        )));
     }
-    let array: Bound<'_, PyArray1<i64>> = array.call_method1("astype", ("int64",))?.cast_into()?;
-    let number = |item: i64| usize::try_from(item).map_err(|_| no_item(&item));
-    array.to_vec()?.into_iter().map(number).collect()
+    Ok(numbers)
+}
+
+/// Whether a list or tuple has truth values, which NumPy converts to numbers among others.
+fn has_truth_values(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if !object.is_instance_of::<PyList>() && !object.is_instance_of::<PyTuple>() {
+        return Ok(false);
+    }
+    object.try_iter()?.try_fold(false, |found, value| Ok(found || value?.is_instance_of::<PyBool>()))
 }

@@ -34,6 +34,12 @@ def test_masks_are_items(rows):
         pdpp.select(rows, k=4, include=np.array([], dtype=bool))
     with pytest.raises(ValueError, match="a mask of 61 truth values"):
         pdpp.select(rows, k=4, exclude=np.arange(61) > 30)
+    for numbers in (mask.astype(np.uint8), mask.astype(int).tolist()):
+        with pytest.raises(ValueError, match=r"exclude are 60 zeros and ones.*\.astype\(bool\)"):
+            pdpp.select(rows, k=4, exclude=numbers)
+    for mixed in ([True, 3], (3, np.int64(7), False)):
+        with pytest.raises(ValueError, match="include have truth values among numbers"):
+            pdpp.select(rows, k=4, include=mixed)
 
 
 def test_items_come_from_anything(rows):

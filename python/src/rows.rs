@@ -265,11 +265,12 @@ fn of_only_column(chunks: &[ArrayRef]) -> PyResult<Vec<f64>> {
 /// Truth values among numbers, and a mask of zeros and ones, are refused.
 pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str, count: usize) -> PyResult<Vec<usize>> {
     let py = object.py();
-    let array = if object.is_instance_of::<PySet>() || object.is_instance_of::<PyFrozenSet>() {
-        as_array(PyList::new(py, object.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.as_any(), what)?
+    let object = if object.is_instance_of::<PySet>() || object.is_instance_of::<PyFrozenSet>() {
+        &PyList::new(py, object.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.into_any()
     } else {
-        as_array(object, what)?
+        object
     };
+    let array = as_array(object, what)?;
     let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
     let size: usize = array.getattr("size")?.extract()?;
     if size == 0 && kind != 'b' {
@@ -316,7 +317,7 @@ pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str, count: usize) -> PyRe
     Ok(numbers)
 }
 
-/// Whether a list or tuple has truth values, which NumPy converts to numbers among others.
+/// Whether a list or tuple has truth values. Among numbers, NumPy converts them to numbers.
 fn has_truth_values(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     if !object.is_instance_of::<PyList>() && !object.is_instance_of::<PyTuple>() {
         return Ok(false);

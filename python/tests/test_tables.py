@@ -37,7 +37,7 @@ def test_masks_are_items(rows):
     for numbers in (mask.astype(np.uint8), mask.astype(int).tolist()):
         with pytest.raises(ValueError, match=r"exclude are 60 zeros and ones.*\.astype\(bool\)"):
             pdpp.select(rows, k=4, exclude=numbers)
-    for mixed in ([True, 3], (3, np.int64(7), False)):
+    for mixed in ([True, 3], (3, np.int64(7), False), {True, 3}, frozenset({3, False})):
         with pytest.raises(ValueError, match="include have truth values among numbers"):
             pdpp.select(rows, k=4, include=mixed)
 

@@ -1,14 +1,14 @@
-// Determinants and inverses of matrices of any size in `matrices`, by Gauss–Jordan elimination in place with exchanges
-// of rows. Entries are stored row by row.
+// Determinants and inverses of matrices in `matrices`, by Gauss–Jordan elimination in place with exchanges of rows.
+// Entries are stored row by row.
 //
-// Columns are eliminated in panels of WIDTH. The steps of a panel change only its own columns. They leave there the
+// Columns are eliminated in panels of WIDTH, which the host sets. The steps of a panel change only its own columns. They leave there the
 // factors C by which all other columns are then multiplied:
 //
 //   A_ij ← A_ij + Σ_s C_is A_sj;   in the rows of the panel's pivots, A_ij ← Σ_s C_is A_sj
 const THREADS: u32 = 256u;
-const WIDTH: u32 = 16u;
 
-// A key has 12 bits for the row, which leaves the size eleven bits after the binary point.
+// A key has 12 bits for the row, which leaves the size eleven bits after the binary point. The host takes no matrix with
+// more rows.
 const KEY_ROWS: u32 = 4095u;
 
 // Three keys take turns, so that one can be cleared while no thread uses it.
@@ -60,14 +60,15 @@ fn exchange(base: u32, n: u32, panel: vec2<u32>, top: u32, step: u32, row: u32, 
   }
   for (var i = top + thread; i < n; i += THREADS) {
     // The thread of row `step` writes the entries of both rows.
-    if i == step || i != row {
-      let x = -times(matrices[base + i * n + step], inverse);
-      if i == step {
-        matrices[other + step] = x;
-        matrices[own + step] = inverse;
-      } else {
-        matrices[base + i * n + step] = x;
-      }
+    if i == row && row != step {
+      continue;
+    }
+    let x = -times(matrices[base + i * n + step], inverse);
+    if i == step {
+      matrices[other + step] = x;
+      matrices[own + step] = inverse;
+    } else {
+      matrices[base + i * n + step] = x;
     }
   }
 }

@@ -74,7 +74,7 @@ fn a_step_of_an_elimination_has_few_barriers() {
 }
 
 #[test]
-fn more_barriers_and_others_are_noticed() {
+fn wrong_barriers_are_noticed() {
     for (name, source) in eliminations() {
         // In the step itself, in a function that it calls, and in an inner loop, which may have any number.
         let is_held = source.contains("fn share_row(");

@@ -11,7 +11,7 @@ use super::{
     pace::Load,
     parameters::parameters,
     recording::Work,
-    shaders::{Shader, Variant},
+    shaders::{Shader, Variant, WIDTH},
 };
 use crate::{
     Result,
@@ -24,9 +24,8 @@ use crate::{
 const SINGULAR_EXPONENT: i32 = -i32::MAX;
 /// The exponent that shaders return for values that are not finite.
 const BROKEN_EXPONENT: i32 = SINGULAR_EXPONENT + 1;
-/// Columns of a panel of a stored matrix.
-const WIDTH: usize = 16;
-/// The most iterations of a thread's loops that fill a matrix, and of those of its panels. Some drivers stop at 2¹⁶.
+/// The most iterations of a thread's loops while it fills a matrix, and while it eliminates panels. Some drivers stop at
+/// 2¹⁶.
 const TURNS: usize = 30_000;
 
 pub(super) fn grid_determinants(
@@ -142,8 +141,8 @@ pub(super) fn per_node(context: &Context, shares: &[Mat<f64>]) -> usize {
     (2 * shares.len() * size_of(context.precision)).max(4 * shares[0].nrows())
 }
 
-/// Whether the shaders eliminate matrices of this size, which are sums over some parts. Others are left to the host:
-/// of two parts, those of more than about 1600 rows.
+/// Whether the shaders eliminate matrices of this size, which are sums over some parts. The host does so if loops would
+/// be too long: for two parts, above 1600 rows.
 pub(super) fn are_taken(size: usize, parts: usize) -> bool {
     (size * size).div_ceil(256) * (parts + 1) <= TURNS && turns_of_a_panel(size) <= TURNS
 }

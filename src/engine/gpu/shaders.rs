@@ -130,6 +130,9 @@ pub(super) enum RowType {
     F64,
 }
 
+/// Columns of a panel of a matrix that is not in registers.
+pub(super) const WIDTH: usize = 16;
+
 /// Rows of the largest matrix in registers, for every variant except the first.
 const MATRICES: [usize; 4] = [16, 32, 48, 64];
 
@@ -247,6 +250,7 @@ impl Variant {
                 source.push_str(include_str!("../../../shaders/shared/tiles.wgsl"));
             }
             (Input::Matrix, None) => {
+                source.extend(["const WIDTH: u32 = ", &WIDTH.to_string(), "u;\n"]);
                 source.push_str(include_str!("../../../shaders/shared/stored_elimination.wgsl"));
             }
             (Input::Matrix, Some(order)) => {

@@ -12,7 +12,6 @@ mod gains;
 pub mod gpu;
 mod grid;
 mod known;
-mod nodes;
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only devices read tables"))]
 pub(crate) mod proposals;
 pub(crate) mod row_kernels;
@@ -33,7 +32,6 @@ use std::{
 use faer::{Mat, MatRef};
 
 pub use cost::{Chosen, Job, Task};
-pub(crate) use cpu::node_table::{choose, condition};
 pub(crate) use cpu::pass_bytes as cpu_pass_bytes;
 pub(crate) use double::{bounded_forms, forms_above, in_double};
 /// Complex numbers.
@@ -57,7 +55,6 @@ pub mod low_level {
         grid::{
             CandidateGrid, CandidateSums, Determinant, FormGrid, GridForms, GridPoint, GridRequest, PhaseGrid,
         },
-        nodes::{NodeChoice, NodeFactors, NodeTable, Soundness},
         rows::{Group, Items, Rows},
         swaps::{
             AheadSwap, BestSwap, Beyond, LeavingPairs, SwapAhead, SwapNumbers, SwapTable, SwapUpdate,

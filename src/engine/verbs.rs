@@ -2,11 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
-use faer::{Mat, MatRef, c64};
+use faer::{Mat, MatRef};
 
 use super::{
-    Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms,
-    GridPoint, GridRequest, NodeFactors, NodeTable, PhaseGrid, Rows, SwapTable, proposals, sealed, slates,
+    Beyond, CandidateGrid, CandidateSums, Engine, EngineInfo, FormGrid, GainTable, GridForms, GridPoint,
+    GridRequest, PhaseGrid, Rows, SwapTable, proposals, sealed, slates,
 };
 use crate::{
     Result,
@@ -22,11 +22,8 @@ use crate::{
 /// | [`whiten_rows`](Verbs::whiten_rows) | w_l Fᵀ a_i for every row | 2mnr |
 /// | [`grid_determinants`](Verbs::grid_determinants) | det P(θ), and P(θ)⁻¹ on request, for every node | (8/3 … 8)r³ per node |
 /// | [`grid_forms`](Verbs::grid_forms) | det P(θ) for every node, Re Σ x_l(θ) det P(θ) P(θ)⁻¹ for every part | (8 + 4p/r)r³ per node |
-/// | [`grid_blocks`](Verbs::grid_blocks) | det P(θ) and U P(θ)⁻¹ Uᵀ for every node | (8 + 4m/r)r³ per node |
 /// | [`candidate_determinants`](Verbs::candidate_determinants) | one determinant per candidate and node, summed over nodes | 8/3·r³ per candidate and node |
-/// | [`project_rows`](Verbs::project_rows) | B ← B − (Bq)qᵀ, with the new ‖b_i‖² | 4mr |
 /// | [`row_norms`](Verbs::row_norms) | ‖a_i‖² for every row | 2mn |
-/// | [`NodeTable::choose`] | every node conditioned on a pick, and the next choice | 16r² per node, 2mnr |
 /// | [`GainTable::update`] | c = A q, d ← d − c∘c, the largest d of every group | 2mn |
 /// | [`swap_table`](Verbs::swap_table) | C = WᵀAᵀ in tiles | 2mnk |
 /// | [`fresh_swap_table`](Verbs::fresh_swap_table) | C as above, and d = ‖Fᵀa‖² | 2mn² |
@@ -134,20 +131,6 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
         Engine::host().grid_forms(of, passed)
     }
 
-    /// Computes det P(θ) and U P(θ)⁻¹ Uᵀ for given rows U of r values each, node by node.
-    ///
-    /// Inverses stay in the memory of the engine.
-    ///
-    /// # Errors
-    /// Errors of the device; the CPU has none.
-    fn grid_blocks(
-        &self,
-        grid: &PhaseGrid<'_>,
-        rows: MatRef<'_, f64>,
-    ) -> Result<Vec<(Determinant, Mat<c64>)>> {
-        Engine::host().grid_blocks(grid, rows)
-    }
-
     /// Computes Re Σ_θ coefficient(θ) · det P_i(θ) for every candidate i, with one determinant per candidate and
     /// node.
     ///
@@ -155,14 +138,6 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Errors of the device; the CPU has none.
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
         Engine::host().candidate_determinants(candidates)
-    }
-
-    /// Computes B ← B − (Bq)qᵀ for a unit vector q and a row-major B; returns the new ‖b_i‖².
-    ///
-    /// # Errors
-    /// Errors of the device; the CPU has none.
-    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
-        Engine::host().project_rows(rows, direction)
     }
 
     /// Computes ‖s_l a_i‖² for every row, group by group.
@@ -220,24 +195,6 @@ pub trait Verbs: sealed::Sealed + fmt::Debug + Send + Sync {
         let mut residuals = beyond.forms(self, rows)?;
         beyond.mark(rows, &mut residuals);
         self.swap_table(rows, duals, &residuals)
-    }
-
-    /// Returns a table of the nodes of a grid, for choosing rows w Fᵀ s a_i of one group.
-    ///
-    /// Returns `None` if the engine computes in host memory. The host then conditions the nodes that
-    /// [`grid_determinants`](Verbs::grid_determinants) returns, and weighs rows with [`row_forms`](Verbs::row_forms).
-    ///
-    /// # Errors
-    /// Errors of the device.
-    fn node_table(
-        &self,
-        rows: &Rows<'_>,
-        map: &RowMap<'_>,
-        grid: &PhaseGrid<'_>,
-        factors: &NodeFactors<'_>,
-    ) -> Result<Option<Box<dyn NodeTable>>> {
-        let _ = (rows, map, grid, factors);
-        Ok(None)
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use faer::{Mat, MatRef, c64};
+use faer::{Mat, MatRef};
 
 use super::{
-    Ahead, BestSwap, Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid,
-    GainTable, GridForms, GridPoint, GridRequest, LeavingPairs, NodeFactors, NodeTable, PhaseGrid, PickAhead,
-    Precision, RowMap, Rows, SwapAhead, SwapNumbers, SwapTable, SwapUpdate, SwapsAhead, Top, Verbs,
-    proposals::ProposalDevice, sealed::Sealed, slates::SlateDevice,
+    Ahead, BestSwap, Beyond, CandidateGrid, CandidateSums, Engine, EngineInfo, FormGrid, GainTable,
+    GridForms, GridPoint, GridRequest, LeavingPairs, PhaseGrid, PickAhead, Precision, RowMap, Rows,
+    SwapAhead, SwapNumbers, SwapTable, SwapUpdate, SwapsAhead, Top, Verbs, proposals::ProposalDevice,
+    sealed::Sealed, slates::SlateDevice,
 };
 use crate::{
     Result,
@@ -188,19 +188,6 @@ impl Verbs for Watched {
         })
     }
 
-    fn grid_blocks(
-        &self,
-        grid: &PhaseGrid<'_>,
-        rows: MatRef<'_, f64>,
-    ) -> Result<Vec<(Determinant, Mat<c64>)>> {
-        let mut blocks = Vec::with_capacity(grid.nodes());
-        self.in_pieces(grid, |part| {
-            blocks.extend(self.engine.grid_blocks(part, rows)?);
-            Ok(())
-        })?;
-        Ok(blocks)
-    }
-
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
         let size = candidates.grid.shares[0].nrows();
         let nodes = candidates.grid.nodes();
@@ -215,11 +202,6 @@ impl Verbs for Watched {
             self.passed(Step::Node, rows.len() / size.max(1) * nodes)?;
         }
         Ok(sums)
-    }
-
-    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
-        self.latch.check()?;
-        self.engine.project_rows(rows, direction)
     }
 
     fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>> {
@@ -259,22 +241,6 @@ impl Verbs for Watched {
     ) -> Result<Box<dyn SwapTable + 'e>> {
         let table = self.pass(rows, |rows| self.engine.fresh_swap_table(rows, duals, beyond))?;
         Ok(Box::new(WatchedTable { watched: self, rows: rows.len(), table }))
-    }
-
-    /// Node tables do not check the watch; their callers do, between choices.
-    fn node_table(
-        &self,
-        rows: &Rows<'_>,
-        map: &RowMap<'_>,
-        grid: &PhaseGrid<'_>,
-        factors: &NodeFactors<'_>,
-    ) -> Result<Option<Box<dyn NodeTable>>> {
-        self.latch.check()?;
-        let table = self.engine.node_table(rows, map, grid, factors)?;
-        if table.is_some() {
-            self.passed(Step::Node, grid.nodes())?;
-        }
-        Ok(table)
     }
 }
 

@@ -1,4 +1,4 @@
-//! `candidate_determinants` and `project_rows` against naive loops.
+//! `candidate_determinants` against naive loops.
 
 use approx::abs_diff_eq;
 use faer::Mat;
@@ -151,83 +151,4 @@ fn planted_faults_are_found() {
         println!("dimension {dim}: residual ratios without and with faults {worst:.2?}");
         assert!(worst[0] < THRESHOLD);
     }
-}
-
-/// Returns the worst residual ratios of rows with a direction projected out, and of their squared norms.
-fn projection_ratios(before: &[f64], direction: &[f64], after: &[f64], norms: &[f64]) -> (f64, f64) {
-    let dim = direction.len();
-    assert_eq!((after.len(), norms.len()), (before.len(), before.len() / dim));
-    let (mut of_rows, mut of_norms) = (0.0, 0.0);
-    for ((before, after), norm) in before.chunks_exact(dim).zip(after.chunks_exact(dim)).zip(norms) {
-        let along: f64 = before.iter().zip(direction).map(|(x, q)| x * q).sum();
-        let size = before.iter().map(|x| x * x).sum::<f64>();
-        let unit = dim as f64 * f64::EPSILON;
-        let mut expected = 0.0;
-        for ((x, q), found) in before.iter().zip(direction).zip(after) {
-            let left = x - along * q;
-            expected += left * left;
-            if size > 0.0 {
-                of_rows = f64::max(of_rows, (found - left).abs() / (unit * size.sqrt()));
-            } else {
-                assert!(*found == 0.0);
-            }
-        }
-        if size > 0.0 {
-            of_norms = f64::max(of_norms, (norm - expected).abs() / (unit * size));
-        } else {
-            assert!(*norm == 0.0);
-        }
-    }
-    (of_rows, of_norms)
-}
-
-fn unit_vector(dim: usize) -> Vec<f64> {
-    let direction = normals(dim, 9);
-    let norm = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
-    direction.iter().map(|x| x / norm).collect()
-}
-
-/// Returns the rows without the direction, and their squared norms.
-fn project(rows: &[f64], direction: &[f64]) -> (Vec<f64>, Vec<f64>) {
-    let mut after = rows.to_vec();
-    let norms = Engine::cpu().project_rows(&mut after, direction).unwrap();
-    (after, norms)
-}
-
-#[test]
-fn projected_rows_meet_the_naive_ones() {
-    for dim in DIMS {
-        let mut worst = (0.0_f64, 0.0_f64);
-        for count in [0, 1, 3, 255, 256, 257] {
-            let (before, direction) = (candidate_rows(count, dim), unit_vector(dim));
-            let (after, norms) = project(&before, &direction);
-            let (of_rows, of_norms) = projection_ratios(&before, &direction, &after, &norms);
-            assert!(of_rows < THRESHOLD && of_norms < THRESHOLD, "{count}×{dim}: {of_rows} {of_norms}");
-            worst = (worst.0.max(of_rows), worst.1.max(of_norms));
-            assert!(dim > 1 || after.iter().zip(&before).all(|(x, old)| x.abs() <= 1e-15 * old.abs()));
-            let run = || project(&before, &direction);
-            assert!(with_threads(1, run) == with_threads(2, run));
-        }
-        println!("dimension {dim}: residual ratios {:.2} {:.2}", worst.0, worst.1);
-    }
-}
-
-#[test]
-fn a_projection_with_a_planted_fault_is_found() {
-    let (before, direction) = (candidate_rows(257, 17), unit_vector(17));
-    let (after, norms) = project(&before, &direction);
-    let ratio = |direction: &[f64], after: &[f64], norms: &[f64]| {
-        let (of_rows, of_norms) = projection_ratios(&before, direction, after, norms);
-        f64::max(of_rows, of_norms)
-    };
-    let mut flipped = direction.clone();
-    flipped[16] = -flipped[16];
-    assert!(ratio(&flipped, &after, &norms) > 10.0 * THRESHOLD);
-    let mut entry = after.clone();
-    entry[255 * 17 + 16] += 1e-9;
-    assert!(ratio(&direction, &entry, &norms) > 10.0 * THRESHOLD);
-    let mut shifted = norms.clone();
-    shifted.swap(3, 7);
-    assert!(ratio(&direction, &after, &shifted) > 10.0 * THRESHOLD);
-    assert!(ratio(&direction, &after, &norms) < THRESHOLD);
 }

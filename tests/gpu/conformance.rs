@@ -237,34 +237,7 @@ fn whiten_rows(tested: &Tested) {
     });
 }
 
-fn project_rows(tested: &Tested) {
-    for (items, dims) in SIZES {
-        let what = format!("{items}×{dims}");
-        let (rows, mut direction) = (normals(items * dims, 5), normals(dims, 6));
-        let length = norm(&direction);
-        direction.iter_mut().for_each(|x| *x /= length);
-        let mut found = rows.clone();
-        let norms = tested.engine.project_rows(&mut found, &direction).unwrap();
-        for (i, row) in rows.chunks_exact(dims).enumerate() {
-            let along = dot(row, &direction);
-            let expected: Vec<f64> = row.iter().zip(&direction).map(|(x, q)| x - along * q).collect();
-            tested.close(norms[i], dot(&expected, &expected), dims, dot(row, row), &what);
-            for (found, expected) in found[i * dims..].iter().zip(&expected) {
-                tested.close(*found, *expected, dims, norm(row), &what);
-            }
-        }
-    }
-}
-
-on_every_engine!(
-    row_norms,
-    part_grams,
-    part_grams_of_many_runs,
-    row_forms,
-    whiten_rows,
-    project_rows,
-    weighted_rows,
-);
+on_every_engine!(row_norms, part_grams, part_grams_of_many_runs, row_forms, whiten_rows, weighted_rows,);
 
 #[test]
 fn planted_faults_are_noticed() {
@@ -287,8 +260,6 @@ fn planted_faults_are_noticed() {
         (("row_forms", "step + quad < quads", "step + quad + 1u < quads"), row_forms),
         (("whiten_rows", "column, e.r2", "column, e.r1"), whiten_rows),
         (("whiten_rows", "column + c < p.width", "column + c + 1u < p.width"), whiten_rows),
-        (("project_rows", "rows[start + quad] - sh_along", "rows[start + quad] + sh_along"), project_rows),
-        (("project_rows", "] = row_sum(thread);\n  }", "] = ZERO;\n  }"), project_rows),
     ]);
 }
 
@@ -331,14 +302,14 @@ fn a_skipped_chunk_is_noticed() {
 #[test]
 fn parameters_in_another_order_are_noticed() {
     let options = GpuOptions::default().with_precision(Precision::F32).with_patch(
-        "project_rows",
-        "rows: u32, quads: u32",
-        "quads: u32, rows: u32",
+        "row_norms",
+        "tiles: u32, quads: u32",
+        "quads: u32, tiles: u32",
     );
     let Some(gpu) = engines::open(&options, "parameters in another order") else { return };
     let faulty = engines::tested(&gpu, 0);
-    let message = engines::noticed("parameters in another order", || project_rows(&faulty));
-    assert!(message.contains("project_rows declares"), "{message}");
+    let message = engines::noticed("parameters in another order", || row_norms(&faulty));
+    assert!(message.contains("declares"), "{message}");
 }
 
 #[test]
@@ -353,7 +324,6 @@ fn a_dispatch_that_starts_anew_is_noticed() {
             forgotten("sum_runs", part_grams),
             forgotten("row_forms", row_forms),
             forgotten("whiten_rows", whiten_rows),
-            forgotten("project_rows", project_rows),
             (("row_forms", "sum += forms[position]", "sum += ZERO"), row_forms),
         ],
     );

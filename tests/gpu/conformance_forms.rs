@@ -176,72 +176,7 @@ fn a_watch_over_forms(tested: &Tested) {
     assert!(matches!(ended, Err(Error::Ended(Ended::Interrupted))), "{ended:?}");
 }
 
-fn grid_blocks(tested: &Tested) {
-    for (size, parts, count, nodes) in [
-        (1, 1, 1, 1),
-        (5, 2, 3, 90),
-        (16, 4, 5, 40),
-        (17, 2, 16, 9),
-        (33, 3, 7, 20),
-        (64, 2, 3, 9),
-        (65, 3, 40, 3),
-    ] {
-        if size > tested.largest_matrix {
-            continue;
-        }
-        let (shares, Nodes { phases, .. }) = (shares(parts, size), Nodes::new(parts, nodes));
-        let grid = PhaseGrid { shares: &shares, phases: &phases };
-        let values = normals(count * size, 8);
-        let rows = Mat::from_fn(count, size, |i, j| values[i * size + j]);
-        let naive_rows = DMatrix::from_fn(count, size, |i, j| Complex::from(values[i * size + j]));
-        let found = tested.engine.grid_blocks(&grid, rows.as_ref()).unwrap();
-        assert_eq!(found.len(), nodes);
-        for (at, (determinant, block)) in found.iter().enumerate() {
-            let matrix = node(&shares, grid.node(at), None);
-            let what = format!("{count} rows of {size}, node {at}");
-            let (found, expected) = (determinant.value(), matrix.determinant());
-            tested.close(found.re, expected.re, size, 1.0, &what);
-            tested.close(found.im, expected.im, size, 1.0, &what);
-            let inverse = matrix.try_inverse().unwrap();
-            let magnitude = inverse.norm().max(1.0).powi(2) * naive_rows.norm().powi(2);
-            let expected = &naive_rows * inverse * naive_rows.transpose();
-            assert_eq!((block.nrows(), block.ncols()), (count, count));
-            for (i, j) in (0..count).flat_map(|i| (0..count).map(move |j| (i, j))) {
-                tested.close(block[(i, j)].re, expected[(i, j)].re, size, magnitude, &what);
-                tested.close(block[(i, j)].im, expected[(i, j)].im, size, magnitude, &what);
-            }
-        }
-    }
-}
-
-/// P = I − 2N is diagonal with a zero where N has ½, and the rows do not meet it.
-fn singular_nodes_of_blocks(tested: &Tested) {
-    let share = Mat::from_fn(20, 20, |i, j| if i == j { if i == 0 { 0.5 } else { 0.25 } } else { 0.0 });
-    let phases = [c64::new(1.0, 0.0), c64::new(-1.0, 0.0), c64::new(1.0, 0.0)];
-    let rows = Mat::from_fn(2, 20, |i, j| f64::from(u8::from(j == i + 3)));
-    let grid = PhaseGrid { shares: &[share], phases: &phases };
-    for (at, (_, block)) in tested.engine.grid_blocks(&grid, rows.as_ref()).unwrap().iter().enumerate() {
-        for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-            let expected = if i != j {
-                0.0
-            } else if at == 1 {
-                2.0
-            } else {
-                1.0
-            };
-            tested.close(block[(i, j)].re, expected, 2, 1.0, &format!("node {at}"));
-        }
-    }
-}
-
-on_every_engine!(
-    grid_forms,
-    singular_nodes_of_forms,
-    long_sums,
-    a_watch_over_forms,
-    grid_blocks,
-    singular_nodes_of_blocks,
-);
+on_every_engine!(grid_forms, singular_nodes_of_forms, long_sums, a_watch_over_forms,);
 
 #[test]
 fn sums_over_many_nodes_are_accurate() {
@@ -280,10 +215,6 @@ fn planted_faults_are_noticed() {
         (("grid_forms", "number % tiles * 256u", "0u"), grid_forms),
         (("grid_forms", "> BROKEN_EXPONENT", "< BROKEN_EXPONENT"), grid_forms),
         (("grid_forms", "lost += (sum - before) + (term - added)", "lost += sum - before"), longest_sums),
-        (("grid_blocks", "at / p.columns % p.count * p.n", "at % p.count * p.n"), grid_blocks),
-        (("grid_blocks", "at / (p.columns * p.count) * p.pitch", "0u"), grid_blocks),
-        (("grid_blocks", "+ at % p.columns * p.step", ""), grid_blocks),
-        (("grid_blocks", "j * p.stride", "j"), grid_blocks),
         (("sum_runs", "sums[place] = sum", "sums[place] = lost"), grid_forms),
     ]);
     // Fault: sums that start again with every chunk.

@@ -18,8 +18,7 @@ use partition_dpp::{
         Precision,
         gpu::{Fault, Gpu, GpuOptions},
         low_level::{
-            Beyond, CandidateGrid, FormGrid, GridRequest, Items, LeavingPairs, NodeFactors, PhaseGrid,
-            RowMap, Rows, Verbs,
+            Beyond, CandidateGrid, FormGrid, GridRequest, Items, LeavingPairs, PhaseGrid, RowMap, Rows, Verbs,
         },
     },
     error::DeviceProblem,
@@ -247,27 +246,7 @@ fn forms(gpu: &Gpu, _: &Rows<'_>) -> Result<(), Error> {
     gpu.grid_forms(&of, &|_| Ok(())).map(drop)
 }
 
-fn blocks(gpu: &Gpu, _: &Rows<'_>) -> Result<(), Error> {
-    let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
-    let grid = PhaseGrid { shares: &shares, phases: &[c64::new(0.0, 1.0), c64::new(1.0, 0.0)] };
-    gpu.grid_blocks(&grid, Mat::<f64>::identity(2, 5).as_ref()).map(drop)
-}
-
-/// Runs a choice, and another one after a pick.
-fn choices(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
-    let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
-    let grid = PhaseGrid { shares: &shares, phases: &[c64::new(1.0, 0.0), c64::new(0.0, 1.0)] };
-    let factor = Mat::<f64>::identity(7, 5);
-    let map = RowMap { weights: &[1.0], factor: factor.as_ref() };
-    let real = [c64::new(1.0, 0.0), c64::new(0.0, 0.0)];
-    let factors = NodeFactors { form: &real, coefficient: &real };
-    let Some(mut table) = gpu.node_table(rows, &map, &grid, &factors)? else { return Ok(()) };
-    table.choose(0.5)?;
-    table.condition(&[1.0, 0.0, 0.0, 0.0, 0.0], &factors);
-    table.choose(0.5).map(drop)
-}
-
-const VERBS: [Verb; 30] = [
+const VERBS: [Verb; 18] = [
     ("row_norms", "= row_sum(thread)", |gpu, rows| gpu.row_norms(rows).map(drop)),
     ("row_forms", "dot(e.r1, e.r1)", |gpu, rows| {
         gpu.row_forms(rows, &[Mat::<f64>::identity(7, 3).as_ref()]).map(drop)
@@ -278,9 +257,6 @@ const VERBS: [Verb; 30] = [
         gpu.whiten_rows(rows, &map).map(drop)
     }),
     ("part_grams", "a1.y * b1", |gpu, rows| gpu.part_grams(rows, None).map(drop)),
-    ("project_rows", "= row_sum(thread)", |gpu, _| {
-        gpu.project_rows(&mut normals(70, 1), &[0.5; 7]).map(drop)
-    }),
     ("gain_update", "gain - along * along", gains),
     ("gain_update", "(gains[tile.start + thread]", gains),
     ("swap_table", "= values[c]", swaps),
@@ -300,17 +276,6 @@ const VERBS: [Verb; 30] = [
     }),
     ("grid_forms", "sh_factors[number] * x.x", forms),
     ("grid_forms", "first + part], value)", forms),
-    ("grid_blocks", "matrices[first + j * p.stride]", blocks),
-    ("condition_nodes", "inputs[j] * sum", choices),
-    ("condition_nodes", "factors + 1u]), value)", choices),
-    ("condition_nodes", "inputs[factors + 2u] * value.x", choices),
-    ("sum_forms", "partials[run * p.pitch + at]", choices),
-    ("root_form", "tallies[run]", choices),
-    ("root_form", "form[largest.row * n + i]", choices),
-    ("map_root", "root[column * p.n + i]", choices),
-    ("weigh_tiles", "weights[row]", choices),
-    ("choose_tile", "sums[tile]", choices),
-    ("choose_row", "weights[first + thread]", choices),
     ("candidate_determinants", "candidates[unit + i]", |gpu, _| {
         let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
         let grid = PhaseGrid { shares: &shares, phases: &[c64::new(0.0, 1.0)] };
@@ -331,8 +296,7 @@ fn what_is_no_number_is_never_an_answer() {
             match run(&gpu, &all(&features)) {
                 Err(Error::Device(DeviceProblem::NotFinite { what, bits })) => {
                     assert_eq!(bits, if precision == Precision::F32 { 32 } else { 64 });
-                    let others = ["node_table", "swap_gains"];
-                    let is_its_own = what == verb || verb == "swap_table" || others.contains(&what);
+                    let is_its_own = what == verb || verb == "swap_table" || what == "swap_gains";
                     assert!(is_its_own, "{what} {verb}");
                 }
                 other => panic!("{verb} in {precision}, {from} + {nothing}: {other:?}"),

@@ -1,11 +1,12 @@
-//! Draws by interpolation with nodes on the device: the subsets agree with the CPU, and the traffic is bounded.
+//! Draws by interpolation with inverses and weights from the device: the subsets agree with the CPU, and the traffic
+//! is bounded.
 
 use oracles::{
     engines::{gpu, open},
     random::normals,
 };
 use partition_dpp::{
-    Engine, Features, Method, Partition, PartitionDpp, Quota, Subset,
+    Engine, Error, Features, Method, Partition, PartitionDpp, Quota, Subset,
     engine::{
         Precision,
         gpu::{Fault, Gpu, GpuOptions},
@@ -28,9 +29,9 @@ impl Problem {
         Self { features, partition, quota }
     }
 
-    fn draws(&self, engine: &Engine, count: u64, seed: u64) -> Vec<Subset> {
-        let dpp = PartitionDpp::new(&self.features, &self.partition, &self.quota).unwrap();
-        dpp.sampler(Method::Interpolation, engine).unwrap().sample_many(count, seed).subsets().to_vec()
+    fn draws(&self, engine: &Engine, count: u64) -> Result<Vec<Subset>, Error> {
+        let dpp = PartitionDpp::new(&self.features, &self.partition, &self.quota)?;
+        Ok(dpp.sampler(Method::Interpolation, engine)?.sample_many(count, 7).subsets().to_vec())
     }
 }
 
@@ -41,17 +42,16 @@ fn dispatches(gpu: &Gpu, shader: &str) -> u64 {
 #[test]
 fn planted_faults_are_noticed() {
     for (shader, from, to) in [
-        ("choose_tile", "draw[0] * total", "draw[0] * draw[0] * total"),
-        ("condition_nodes", "x -= times(images", "x -= 0.2 * times(images"),
-        ("root_form", "x -= root", "x += root"),
+        ("grid_determinants", "multiples[a] = select(multiple,", "multiples[a] = select(-multiple,"),
+        ("row_forms", "dot(e.r1, e.r1)", "dot(e.r1, e.r0)"),
     ] {
         let options = GpuOptions::default().with_precision(Precision::F64).with_patch(shader, from, to);
         let Some(gpu) = open(&options, "planted faults") else { return };
         let problem = Problem::new(10, 4, &[1, 2]);
-        let picked = dispatches(&gpu, "choose_row");
-        let found = problem.draws(&gpu.engine(), 20, 7);
-        assert!(dispatches(&gpu, "choose_row") >= picked + 60, "every pick is made on the device");
-        assert_ne!(found, problem.draws(&Engine::cpu(), 20, 7), "{shader}: {from} → {to} goes unnoticed");
+        let expected = problem.draws(&Engine::cpu(), 20).unwrap();
+        // A fault may also leave no digits.
+        let is_noticed = problem.draws(&gpu.engine(), 20).map_or(true, |drawn| drawn != expected);
+        assert!(is_noticed, "{shader}: {from} → {to} goes unnoticed");
     }
 }
 
@@ -61,34 +61,34 @@ fn subsets_are_those_of_the_cpu() {
     for (items, dims, quota, count) in [
         (600, 8, &[2, 3, 2][..], 10),
         (3000, 20, &[4, 2], 3),
-        (64, 30, &[6], 10),
+        // Parts with fewer items than features.
+        (64, 30, &[3, 3, 3], 3),
         (12, 3, &[2, 1], 60),
         (9, 5, &[3], 60),
         // Late picks of large quotas fade, so that grids are renewed within a part.
         (120, 40, &[16, 18], 1),
     ] {
         let problem = Problem::new(items, dims, quota);
-        let before = dispatches(&gpu, "condition_nodes");
+        let before = dispatches(&gpu, "grid_determinants");
         assert_eq!(
-            problem.draws(&gpu.engine(), count, 7),
-            problem.draws(&Engine::cpu(), count, 7),
+            problem.draws(&gpu.engine(), count).unwrap(),
+            problem.draws(&Engine::cpu(), count).unwrap(),
             "{items}×{dims}, {quota:?}"
         );
-        assert!(dispatches(&gpu, "condition_nodes") > before);
+        assert!(dispatches(&gpu, "grid_determinants") > before);
     }
 }
 
-/// In single precision, nodes are conditioned on the host.
 #[test]
 fn single_precision_keeps_its_law() {
     let Some(gpu) = gpu(Precision::F32) else { return };
     let problem = Problem::new(24, 8, &[2, 2]);
-    assert_eq!(problem.draws(&gpu.engine(), 3, 7).len(), 3);
-    assert_eq!(dispatches(&gpu, "condition_nodes"), 0);
+    assert_eq!(problem.draws(&gpu.engine(), 3).unwrap().len(), 3);
 }
 
+/// The first pick is weighed by the set-up, and every other pick by a pass. The second part takes a new grid.
 #[test]
-fn a_pick_is_one_wait_and_64_bytes() {
+fn a_pick_is_one_wait_and_a_number_per_row() {
     let Some(gpu) = gpu(Precision::F64) else { return };
     for items in [2_000, 20_000] {
         let problem = Problem::new(items, 8, &[3, 4]);
@@ -98,30 +98,14 @@ fn a_pick_is_one_wait_and_64_bytes() {
         let before = gpu.traffic();
         let _ = sampler.sample_many(1, 2);
         let traffic = gpu.traffic() - before;
-        assert_eq!((traffic.waits, traffic.submissions), (7, 7), "{traffic:?}");
-        assert!(traffic.downloaded <= 7 * 64, "{traffic:?}");
-        // Directions, phases and factors of nodes; a hundred rows would take more.
-        assert!(traffic.uploaded < 40_000, "{traffic:?}");
         println!("{items} items: {traffic:?}");
+        assert_eq!((traffic.waits, traffic.submissions), (7, 7), "{traffic:?}");
+        let of_picks = 6 * (8 * items as u64 / 2 + 8);
+        let of_a_grid = traffic.downloaded.saturating_sub(of_picks);
+        assert!(of_a_grid <= 9 * (16 * 8 * 8 + 20) + 8, "{of_a_grid} in {traffic:?}");
+        // Factors of rows, shares and phases of nodes.
+        assert!(traffic.uploaded < 40_000, "{traffic:?}");
     }
-}
-
-/// A faded grid is detected with the next choice, which is still used.
-#[test]
-fn grids_that_fade_are_no_more_waits() {
-    let Some(gpu) = gpu(Precision::F64) else { return };
-    let problem = Problem::new(120, 40, &[16, 18]);
-    let dpp = PartitionDpp::new(&problem.features, &problem.partition, &problem.quota).unwrap();
-    let sampler = dpp.sampler(Method::Interpolation, &gpu.engine()).unwrap();
-    let (before, grids) = (gpu.traffic(), dispatches(&gpu, "grid_determinants"));
-    let draws = 3;
-    let _ = sampler.sample_many(draws, 2);
-    let (traffic, grids) = (gpu.traffic() - before, dispatches(&gpu, "grid_determinants") - grids);
-    println!("{grids} grids in {draws} draws: {traffic:?}");
-    // The grid of the second part is needed in any case.
-    assert!(grids > draws);
-    assert_eq!(traffic.waits, draws * 34, "{traffic:?}");
-    assert!(traffic.downloaded <= traffic.waits * 64, "{traffic:?}");
 }
 
 #[test]

@@ -18,7 +18,6 @@ mod conformance_determinants;
 mod conformance_entrants;
 mod conformance_forms;
 mod conformance_gains;
-mod conformance_nodes;
 mod conformance_swaps;
 mod conformance_tables;
 mod device;

@@ -193,10 +193,6 @@ fn every_shader_has_its_twins_and_its_conformance() {
         // Part of the same verb.
         "sum_runs" => "part_grams".to_owned(),
         "gain_update" | "leaders" | "choose_pick" | "pick_direction" => "update".to_owned(),
-        "condition_nodes" => "condition".to_owned(),
-        "sum_forms" | "root_form" | "map_root" | "weigh_tiles" | "choose_tile" | "choose_row" => {
-            "choose".to_owned()
-        }
         verb => verb.to_owned(),
     };
     let tests = [
@@ -204,7 +200,6 @@ fn every_shader_has_its_twins_and_its_conformance() {
         "conformance_entrants",
         "conformance_forms",
         "conformance_gains",
-        "conformance_nodes",
         "conformance_swaps",
         "conformance_determinants",
         "conformance_tables",

@@ -90,8 +90,6 @@ const LINE_OF_INVERSES: [f64; 2] = [60.0, 2.4];
 const COMPLEX: f64 = 16.0;
 /// The fraction of the nodes predicted from sizes alone that is used in the end.
 const NODES_USED: f64 = 0.65;
-/// Number of times per pick that an interpolation draw reads or writes the inverse of every node.
-const CONDITIONING: f64 = 4.0;
 /// Swaps per climb and item of the set, and fresh starts per climb from its rows.
 const SWAPS: f64 = 0.25;
 const REFRESHES: f64 = 3.0;
@@ -242,9 +240,9 @@ impl Job {
             let laid_out =
                 if self.parts > 1.0 { 0.5 } else { 0.0 } + if left < self.parts { 1.0 } else { 0.0 };
             let inverses = self.eliminations(laid_out * INVERSE, nodes);
-            let bytes = own * CONDITIONING * self.inverses(nodes);
+            // The host conditions the nodes.
             let weights = own * 2.0 * self.items / self.parts * self.dims * rank;
-            let stage = Work { bytes, operations: weights, waits: 1.0 + own, ..inverses };
+            let stage = Work { operations: weights, waits: 1.0 + own, ..inverses };
             work = work.and(stage.times(draws));
             left -= 1.0;
         }

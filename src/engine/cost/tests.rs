@@ -57,13 +57,14 @@ fn set_up_crosses_over_where_a_hand_calculation_says() {
 }
 
 #[test]
-fn nodes_cross_over_where_a_hand_calculation_says() {
-    // Of 9·√4 + 16 = 34 nodes, ⌈0.325 · 34⌉ = 12 are used. A draw of 4 picks reads or writes each inverse 4 times per
-    // pick: 16 · 12 · 64² · 16 bytes, 12.583 MB; 314.57 µs at 40 GB/s, 15.729 µs at 800 GB/s. The GPU also waits 5
-    // times for 50 µs. d = 0.3 s / (314.57 − 15.729 − 250) µs = 6142.
-    let job = |draws| Job::of_size(100, 64, 4, Task::Interpolation(draws)).with_picks(4);
-    let found = crossover(job, &CPU, &GPU) as f64;
-    assert!((found / 6142.0 - 1.0).abs() < 0.01, "{found}");
+fn weights_cross_over_where_a_hand_calculation_says() {
+    // A draw of 4 picks from 10⁵ rows of 64 values weighs the rows 4 times, with 2 · 64² operations each: 3.2768 G, 4.096
+    // ms at 800 G/s and 1.6384 ms at 2 T/s. The GPU also waits 5 times for 50 µs. Set-up and nodes take 1.6384 G and
+    // ⌈0.325 · 34⌉ = 12 inverses of 8 · 64³, 25.2 M: 2.205 ms and 0.882 ms. The GPU opens in 0.3 s, receives 25.6 MB in
+    // 1.28 ms and waits 4 times. d = (0.3 + 0.00128 + 0.0002 − 0.001323) s / (4.096 − 1.6384 − 0.25) ms = 136.0.
+    let job = |draws| Job::of_size(100_000, 64, 4, Task::Interpolation(draws)).with_picks(4);
+    let found = crossover(job, &CPU, &GPU);
+    assert!((136..=137).contains(&found), "{found}");
 }
 
 /// More rows never take less time, and an open GPU never takes more time than one that is not.

@@ -3,22 +3,19 @@
 mod blocks;
 mod candidate_determinants;
 mod gain_update;
-mod grid_blocks;
 mod grid_determinants;
 mod grid_forms;
-pub(super) mod node_table;
 mod part_grams;
-mod project_rows;
 mod row_forms;
 mod swap_gains;
 mod swap_table;
 mod whiten_rows;
 
-use faer::{Mat, MatRef, c64};
+use faer::{Mat, MatRef};
 
 use super::{
-    CandidateGrid, CandidateSums, Determinant, EngineInfo, FormGrid, GainTable, GridForms, GridPoint,
-    GridRequest, PhaseGrid, Precision, RowMap, Rows, SwapTable, Verbs,
+    CandidateGrid, CandidateSums, EngineInfo, FormGrid, GainTable, GridForms, GridPoint, GridRequest,
+    PhaseGrid, Precision, RowMap, Rows, SwapTable, Verbs,
 };
 use crate::Result;
 
@@ -59,14 +56,6 @@ impl Verbs for Cpu {
         grid_forms::grid_forms(of, passed)
     }
 
-    fn grid_blocks(
-        &self,
-        grid: &PhaseGrid<'_>,
-        rows: MatRef<'_, f64>,
-    ) -> Result<Vec<(Determinant, Mat<c64>)>> {
-        Ok(grid_blocks::grid_blocks(grid, rows))
-    }
-
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
         Ok(candidate_determinants::candidate_determinants(candidates))
     }
@@ -86,9 +75,5 @@ impl Verbs for Cpu {
         residuals: &[f64],
     ) -> Result<Box<dyn SwapTable + 'e>> {
         Ok(Box::new(swap_table::swap_table(rows, duals, residuals)))
-    }
-
-    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
-        Ok(project_rows::project_rows(rows, direction))
     }
 }

@@ -73,16 +73,18 @@ impl Gpu {
             let per_row = prepare(context)?;
             let on_device = self.resident().rows(context, rows)?;
             let mut answers = Answers::new(what, context, &on_device, &per_row);
-            for chunk in &on_device.chunks {
+            let mut work = context.work(what);
+            for (number, chunk) in on_device.chunks.iter().enumerate() {
+                if number > 0 {
+                    context.submit(std::mem::replace(&mut work, context.work(what)))?;
+                }
                 let out = context.reals(chunk.len * per_row.width());
-                let mut work = context.work(what);
                 let stored = on_device.load(context, rows.features(), &mut work, chunk)?;
                 let loaded = LoadedChunk { rows: &on_device, chunk, stored: &stored };
                 per_row.record(context, &mut work, loaded, &out)?;
-                context.submit(work)?;
                 answers.await_chunk(chunk, out)?;
             }
-            answers.read()?;
+            answers.read(work)?;
             Ok(answers.values)
         })
     }
@@ -121,7 +123,7 @@ impl<'r, P: PerRow> Answers<'r, P> {
     fn await_chunk(&mut self, chunk: &'r RowChunk, out: Lease) -> Result<()> {
         let own = self.bytes_of(chunk);
         if self.bytes + own > MOST_WAITING {
-            self.read()?;
+            self.read(self.context.work(self.what))?;
         }
         self.bytes += own;
         self.waiting.push((chunk, out));
@@ -132,13 +134,13 @@ impl<'r, P: PerRow> Answers<'r, P> {
         (chunk.len * self.per_row.width() * size_of(self.context.precision)) as u64
     }
 
-    /// Reads the waiting answers.
-    fn read(&mut self) -> Result<()> {
+    /// Reads the waiting answers, after the recorded commands.
+    fn read(&mut self, work: Work) -> Result<()> {
         let parts: Vec<(&wgpu::Buffer, u64, u64)> =
             self.waiting.iter().map(|(chunk, out)| (&**out, 0, self.bytes_of(chunk))).collect();
         let (context, units, width) = (self.context, &self.units, self.per_row.width());
         let (starts, values, chunks) = (&self.starts, &mut self.values, self.waiting.iter());
-        let are_finite = context.downloaded(context.work(self.what), &parts, |found| {
+        let are_finite = context.downloaded(work, &parts, |found| {
             found.iter().zip(chunks).all(|(bytes, (chunk, _))| {
                 let row_bytes = width * size_of(context.precision);
                 let read = |(tile, own): &mut (&Tile, &mut [f64])| {

@@ -10,21 +10,17 @@ mod entrants;
 mod exponents;
 mod filling;
 mod gain_update;
-mod grid_blocks;
 mod grid_determinants;
 mod grid_forms;
 mod item_proposals;
 mod leaders;
 mod map_rows;
-mod node_table;
-mod node_table_passes;
 mod options;
 mod pace;
 mod parameters;
 mod part_grams;
 mod part_trials;
 mod pick_ahead;
-mod project_rows;
 mod proposals;
 mod range;
 mod rates;
@@ -59,7 +55,7 @@ use std::{
     time::Duration,
 };
 
-use faer::{Mat, MatRef, c64};
+use faer::{Mat, MatRef};
 
 pub(in crate::engine) use auto::worthwhile;
 pub use options::{AdapterSummary, GpuOptions, summaries};
@@ -74,16 +70,16 @@ use self::{
     swap_table::Residuals,
 };
 use super::{
-    Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms,
-    GridPoint, GridRequest, NodeFactors, NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, Verbs,
-    cost::Rates, proposals::ProposalDevice, slates::SlateDevice,
+    Beyond, CandidateGrid, CandidateSums, Engine, EngineInfo, FormGrid, GainTable, GridForms, GridPoint,
+    GridRequest, PhaseGrid, Precision, RowMap, Rows, SwapTable, Verbs, cost::Rates,
+    proposals::ProposalDevice, slates::SlateDevice,
 };
 use crate::{Error, Result, error::DeviceProblem};
 
 /// A GPU.
 ///
 /// Rows of features are uploaded once, as they are stored, and stay on the device as long as the features live.
-/// Tables of gains, swaps and nodes stay there, too. Rows beyond the device's memory are uploaded chunk by chunk.
+/// Tables of gains and swaps stay there, too. Rows beyond the device's memory are uploaded chunk by chunk.
 /// Small and delicate work stays on the host in f64: eigen-decompositions, sums over groups, logarithms, most random
 /// numbers.
 ///
@@ -291,20 +287,8 @@ impl Verbs for Gpu {
         grid_forms::grid_forms(self, of, passed)
     }
 
-    fn grid_blocks(
-        &self,
-        grid: &PhaseGrid<'_>,
-        rows: MatRef<'_, f64>,
-    ) -> Result<Vec<(Determinant, Mat<c64>)>> {
-        grid_blocks::grid_blocks(self, grid, rows)
-    }
-
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
         candidate_determinants::candidate_determinants(self, candidates)
-    }
-
-    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
-        project_rows::project_rows(self, rows, direction)
     }
 
     fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>> {
@@ -339,16 +323,5 @@ impl Verbs for Gpu {
         beyond: &Beyond<'_>,
     ) -> Result<Box<dyn SwapTable + 'e>> {
         Ok(Box::new(swap_table::swap_table(self, rows, duals, Residuals::Beyond(beyond))?))
-    }
-
-    fn node_table(
-        &self,
-        rows: &Rows<'_>,
-        map: &RowMap<'_>,
-        grid: &PhaseGrid<'_>,
-        factors: &NodeFactors<'_>,
-    ) -> Result<Option<Box<dyn NodeTable>>> {
-        let table = node_table::node_table(self, rows, map, grid, factors)?;
-        Ok(table.map(|table| -> Box<dyn NodeTable> { Box::new(table) }))
     }
 }

@@ -6,16 +6,12 @@ use std::sync::Arc;
 use rand::{Rng, RngExt};
 
 use super::{
-    device_nodes::{DeviceNodes, Drawn},
+    conditioning::choose,
     item_nodes::{ItemNodes, ItemPicks},
     row_nodes::RowNodes,
     stage::{Pick, Stage, attempted},
 };
-use crate::{
-    PartitionDpp, Result,
-    engine::{Engine, choose},
-    watch::Watch,
-};
+use crate::{PartitionDpp, Result, engine::Engine, watch::Watch};
 
 /// Draws part by part, starting with the smallest quota, because its grid is the largest.
 ///
@@ -29,16 +25,10 @@ pub(crate) struct Interpolation {
     error: f64,
 }
 
-/// The nodes of a stage, evaluated for the group to draw from.
+/// The nodes of a stage, evaluated for the group to draw from, and the weights of the next pick's candidates, if they
+/// are known.
 #[derive(Clone, Debug)]
-enum Evaluation {
-    Host(HostNodes),
-    Device(DeviceNodes),
-}
-
-/// Nodes on the host, and the weights of the next pick's candidates, if they are known.
-#[derive(Clone, Debug)]
-struct HostNodes {
+struct Evaluation {
     nodes: Nodes,
     weights: Option<Vec<f64>>,
 }
@@ -49,29 +39,14 @@ enum Nodes {
     Rows(RowNodes),
 }
 
-/// The uniform numbers for one draw. A number that one grid could not use is used on the next grid, so that draws do
-/// not depend on where the nodes are evaluated.
-pub(super) struct Uniforms<'r, R: ?Sized> {
-    rng: &'r mut R,
-    unused: Option<f64>,
-}
-
-impl<R: Rng + ?Sized> Uniforms<'_, R> {
-    pub(super) fn next(&mut self) -> f64 {
-        self.unused.take().unwrap_or_else(|| self.rng.random())
-    }
-
-    pub(super) fn put_back(&mut self, uniform: f64) {
-        self.unused = Some(uniform);
-    }
-}
-
 impl Interpolation {
     pub(crate) fn new(dpp: &PartitionDpp, engine: &Engine) -> Result<Self> {
         let start = Stage::start(dpp, engine)?;
         let at = start.current(None);
-        let (first, total) = Evaluation::on(&start, at)?.weighed(&start, at)?;
-        let error = start.error(total / start.left[at] as f64)?;
+        let mut first = Evaluation::on(&start, at)?;
+        let weights = first.nodes.weights(&start, at)?;
+        let error = start.error(weights.iter().sum::<f64>() / start.left[at] as f64)?;
+        first.weights = Some(weights);
         Ok(Self { start, first, error })
     }
 
@@ -86,28 +61,18 @@ impl Interpolation {
         let engine = self.start.setup.engine.watched(watch);
         attempted(&self.start.on(&engine), watch, |mut stage| {
             let at = stage.current(None);
-            let mut uniforms = Uniforms { rng: &mut *rng, unused: None };
-            let mut first = match &self.first {
-                // A device failed, so this attempt is on the CPU.
-                Evaluation::Device(_) if stage.setup.engine.info() != engine.info() => {
-                    Evaluation::on(&stage, at)?
-                }
-                first => first.clone(),
-            };
-            first.draw(&mut stage, at, &mut uniforms)?;
-            finish(stage, &mut uniforms)
+            self.first.clone().draw(&mut stage, at, rng)?;
+            finish(stage, rng)
         })
     }
 }
 
-/// Draws the remaining items.
-fn finish<R: Rng + ?Sized>(mut stage: Stage, uniforms: &mut Uniforms<'_, R>) -> Result<Vec<u32>> {
+/// Draws the remaining items, on a new grid for every run of picks.
+fn finish<R: Rng + ?Sized>(mut stage: Stage, rng: &mut R) -> Result<Vec<u32>> {
     while stage.total() > 0 {
-        if stage.is_used() {
-            stage = stage.renewed()?;
-        }
+        stage = stage.renewed()?;
         let at = stage.current(stage.last_group());
-        Evaluation::on(&stage, at)?.draw(&mut stage, at, uniforms)?;
+        Evaluation::on(&stage, at)?.draw(&mut stage, at, rng)?;
     }
     Ok(stage.drawn())
 }
@@ -117,58 +82,13 @@ impl Evaluation {
         if stage.setup.items(stage.groups[at]).len() <= stage.function.rank()
             && let Some(nodes) = ItemNodes::new(stage, at)?
         {
-            let nodes = Nodes::Items(ItemPicks::new(Arc::new(nodes)));
-            return Ok(Self::Host(HostNodes { nodes, weights: None }));
+            return Ok(Self { nodes: Nodes::Items(ItemPicks::new(Arc::new(nodes))), weights: None });
         }
-        match DeviceNodes::on(stage, at)? {
-            Some(nodes) => Ok(Self::Device(nodes)),
-            None => Ok(Self::Host(HostNodes::of_rows(stage)?)),
-        }
-    }
-
-    /// Adds the weights of the first pick; also returns their sum.
-    fn weighed(self, stage: &Stage, at: usize) -> Result<(Self, f64)> {
-        let mut host = match self {
-            Self::Host(host) => host,
-            Self::Device(mut nodes) => match nodes.total()? {
-                Some(total) => return Ok((Self::Device(nodes), total)),
-                None => HostNodes::of_rows(stage)?,
-            },
-        };
-        let weights = host.nodes.weights(stage, at)?;
-        let total = weights.iter().sum();
-        host.weights = Some(weights);
-        Ok((Self::Host(host), total))
-    }
-
-    /// Draws from a group until it is done or the grid is spent.
-    fn draw<R: Rng + ?Sized>(
-        &mut self,
-        stage: &mut Stage,
-        at: usize,
-        uniforms: &mut Uniforms<'_, R>,
-    ) -> Result<()> {
-        match self {
-            Self::Host(host) => host.draw(stage, at, uniforms),
-            Self::Device(nodes) => match nodes.draw(stage, at, uniforms)? {
-                Drawn::Some => Ok(()),
-                Drawn::Nothing => HostNodes::of_rows(stage)?.draw(stage, at, uniforms),
-            },
-        }
-    }
-}
-
-impl HostNodes {
-    fn of_rows(stage: &Stage) -> Result<Self> {
         Ok(Self { nodes: Nodes::Rows(RowNodes::on(stage)?), weights: None })
     }
 
-    fn draw<R: Rng + ?Sized>(
-        &mut self,
-        stage: &mut Stage,
-        at: usize,
-        uniforms: &mut Uniforms<'_, R>,
-    ) -> Result<()> {
+    /// Draws at least one item of a group, until the group is done or the grid is spent.
+    fn draw<R: Rng + ?Sized>(&mut self, stage: &mut Stage, at: usize, rng: &mut R) -> Result<()> {
         let setup = Arc::clone(&stage.setup);
         let items = setup.items(stage.groups[at]);
         loop {
@@ -178,7 +98,7 @@ impl HostNodes {
                 None => self.nodes.weights(stage, at)?,
             };
             let (position, pick) = loop {
-                let position = choose(&weights, uniforms.next()).ok_or_else(|| stage.lost())?;
+                let position = choose(&weights, rng.random()).ok_or_else(|| stage.lost())?;
                 match stage.consider(items.at(position), at) {
                     Some(pick) => break (position, pick),
                     // The item's weight is a rounding error.

@@ -8,7 +8,7 @@ use faer::{Mat, c64};
 use super::{row_nodes::is_near_singular, stage::Stage};
 use crate::{
     Result,
-    engine::{PhaseGrid, RowMap, in_double},
+    engine::{PhaseGrid, RowMap, grid_inverses, in_double, inverses_at_a_time},
     linalg::{column, complex_inverse},
     parallel::map_ordered,
     polynomial::torus::{Torus, TorusPlan, less_one, real_sum},
@@ -49,7 +49,7 @@ impl ItemNodes {
         let map = RowMap { weights: &function.weights[at..=at], factor: function.map.as_ref() };
         let rows = engine.whiten_rows(&stage.setup.rows(&stage.groups[at..=at]), &map)?;
         let rank = function.rank();
-        let rows = Mat::from_fn(rows.len() / rank, rank, |i, j| rows[i * rank + j]);
+        let rows = Mat::from_fn(rows.len() / rank, rank, |i, j| c64::new(rows[i * rank + j], 0.0));
 
         // The part needs its own phase, so the group with the fewest items left carries the phase of the total.
         let mut order: Vec<usize> = (0..stage.left.len()).filter(|&other| other != at).collect();
@@ -61,14 +61,18 @@ impl ItemNodes {
         let blocks = torus.blocks();
         let outer: Vec<c64> =
             blocks.iter().flat_map(|block| torus.node(block.start)[..order.len() - 1].to_vec()).collect();
-        let points: Vec<(c64, Mat<c64>)> = if shares.is_empty() {
-            let rows = Mat::from_fn(rows.nrows(), rank, |i, j| c64::new(rows[(i, j)], 0.0));
-            vec![(c64::new(1.0, 0.0), &rows * (Mat::<c64>::identity(rank, rank) * rows.transpose()))]
-        } else {
-            let grid = PhaseGrid { shares: &shares, phases: &outer };
-            let blocks = engine.grid_blocks(&grid, rows.as_ref())?;
-            blocks.into_iter().map(|(determinant, t)| (determinant.value(), t)).collect()
-        };
+        // det A and T.
+        let mut points = Vec::with_capacity(blocks.len());
+        if shares.is_empty() {
+            points.push((c64::new(1.0, 0.0), &rows * rows.transpose()));
+        }
+        for phases in outer.chunks((inverses_at_a_time(rank) * shares.len()).max(1)) {
+            let found = grid_inverses(engine, &PhaseGrid { shares: &shares, phases })?;
+            points.extend(map_ordered(found.len(), |node| {
+                let (determinant, inverse) = &found[node];
+                (*determinant, &rows * (inverse * rows.transpose()))
+            }));
+        }
         let found = map_ordered(blocks.len(), |block| {
             let (determinant, t) = &points[block];
             let own = |node: usize| torus.node(node)[order.len() - 1];

@@ -6,7 +6,7 @@
 //! more.
 
 mod conditionals;
-mod device_nodes;
+mod conditioning;
 mod interpolation;
 mod item_nodes;
 mod per_candidate;

@@ -3,10 +3,13 @@
 use faer::Mat;
 use rand::{Rng, RngExt};
 
-use super::stage::{Pick, Stage, attempted};
+use super::{
+    conditioning::{choose, project_rows},
+    stage::{Pick, Stage, attempted},
+};
 use crate::{
     PartitionDpp, Result,
-    engine::{CandidateGrid, Engine, PhaseGrid, RowMap, choose},
+    engine::{CandidateGrid, Engine, PhaseGrid, RowMap},
     linalg::{kernels::dot, project},
     polynomial::torus::less_one,
     watch::Watch,
@@ -93,7 +96,7 @@ impl ProjectedCandidates {
         let rank = stage.function.rank();
         let position = stage.position(item, pick.at);
         let coefficient = self.coefficients[position];
-        self.norms = stage.setup.engine.project_rows(&mut self.rows, &pick.direction)?;
+        self.norms = project_rows(&mut self.rows, &pick.direction);
         self.rows[position * rank..(position + 1) * rank].fill(0.0);
         self.norms[position] = 0.0;
         self.shares.iter_mut().for_each(|share| *share = project(share, &pick.direction));

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use faer::{Mat, c64};
 
-use super::stage::{Pick, Stage};
+use super::{
+    conditioning::condition,
+    stage::{Pick, Stage},
+};
 use crate::{
     Result,
-    engine::{PhaseGrid, condition, grid_inverses},
+    engine::{PhaseGrid, grid_inverses},
     linalg::{self, add_real_part},
     polynomial::torus::{less_one, real_sum},
 };

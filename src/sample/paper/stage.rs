@@ -20,9 +20,6 @@ use crate::{
 /// The grid is renewed when the coefficient wanted falls below this fraction of the value that a fresh tilt
 /// guarantees. At a fixed radius, late picks of large quotas lose digits.
 const FADED: f64 = 0.25;
-/// Below this fraction, no further pick is made on the grid. It applies if only the next choice shows that the
-/// coefficient has faded.
-const VANISHED: f64 = 0.01;
 
 /// The data that all stages share, and the engine.
 #[derive(Clone, Debug)]
@@ -178,16 +175,7 @@ impl Stage {
 
     /// Whether the coefficient wanted has faded, so that the remaining items should be drawn on new nodes.
     pub(super) fn has_faded(&self, coefficient: f64) -> bool {
-        self.is_below(FADED, coefficient)
-    }
-
-    /// Whether the coefficient has faded so much that too few digits are left for any pick.
-    pub(super) fn has_vanished(&self, coefficient: f64) -> bool {
-        self.is_below(VANISHED, coefficient)
-    }
-
-    fn is_below(&self, share: f64, coefficient: f64) -> bool {
-        self.total() > 0 && (coefficient.is_nan() || coefficient < share * coefficient_bound(&self.left))
+        self.total() > 0 && (coefficient.is_nan() || coefficient < FADED * coefficient_bound(&self.left))
     }
 
     /// A new grid for the items left, at its own tilt, without the groups that are done.
@@ -215,11 +203,6 @@ impl Stage {
         let open = |&at: &usize| self.left[at] > 0;
         let same = (0..self.left.len()).filter(open).find(|&at| Some(self.groups[at]) == last);
         same.or_else(|| (0..self.left.len()).filter(open).min_by_key(|&at| self.left[at])).unwrap_or_default()
-    }
-
-    /// Whether picks have been made on this grid.
-    pub(super) fn is_used(&self) -> bool {
-        self.directions.len() > 0
     }
 
     /// The group drawn from last.

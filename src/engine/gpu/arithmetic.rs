@@ -46,7 +46,7 @@ fn errors(context: &Context) -> Result<[f64; 8]> {
             &mut work,
             Shader::Arithmetic,
             &parameters! { pairs: pairs.len() },
-            &[operands.as_entire_binding(), results.as_entire_binding()],
+            &[&operands, &results],
             Load { groups: pairs.len().div_ceil(64), flops: 16.0 * 64.0, bytes: 10.0 * 8.0 * 64.0 },
         )?;
         let bytes = (OPERATIONS.len() * width * pairs.len()) as u64;

@@ -4,41 +4,36 @@ use faer::{Col, Mat};
 
 use super::{
     Gpu,
-    buffers::{Lease, size_of},
-    context::Context,
-    grid_determinants::{
-        Found, are_taken, elimination, matrices_per_binding, per_node, steps, upload_phases, upload_shares,
-    },
+    buffers::size_of,
+    grid_determinants::{DeviceGrid, are_taken, matrices_per_binding, per_node},
     parameters::parameters,
-    shaders::{Shader, Variant},
+    shaders::Shader,
 };
 use crate::{
     Result,
     engine::{CandidateGrid, CandidateSums, Engine, PhaseGrid},
-    linalg::{Determinant, kernels::dot},
+    linalg::kernels::dot,
     parallel::map_ordered,
 };
-
-/// The cost of an entry of Π N_l Π, in terms of an entry of N_l.
-const PROJECTION: usize = 4;
 
 pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
     let context = gpu.context();
     let PhaseGrid { shares, .. } = candidates.grid;
-    let (size, nodes) = (shares[0].nrows(), candidates.grid.nodes());
-    if !are_taken(size, shares.len()) {
+    let (size, parts, nodes) = (shares[0].nrows(), shares.len(), candidates.grid.nodes());
+    if !are_taken(size, parts) {
         return Engine::host().candidate_determinants(candidates);
     }
     let rows: Vec<&[f64]> = candidates.rows.chunks_exact(size).collect();
     let norms: Vec<f64> = rows.iter().map(|row| dot(row, row).sqrt()).collect();
     let wanted: Vec<usize> = (0..rows.len()).filter(|&i| norms[i] > 0.0).collect();
-    let shader = Shader::CandidateDeterminants.of_order(size);
     let width = size_of(context.precision);
-    let matrix = if shader.largest_matrix().is_none() { 2 * size * size * width } else { 0 };
+    let is_held = Shader::CandidateDeterminants.of_order(size).largest_matrix().is_some();
+    // Bytes of a matrix that does not fit in registers.
+    let matrix = if is_held { 0 } else { 2 * size * size * width };
     let most = matrices_per_binding(context, matrix.max(per_node(context, shares)))?;
-    let most_candidates = matrices_per_binding(context, (size + shares.len() * (size + 1)) * width)?;
+    let most_candidates = matrices_per_binding(context, (size + parts * (size + 1)) * width)?;
     gpu.with_room("candidate_determinants", || {
-        let shares_on_device = upload_shares(context, shares)?;
+        let on_device = DeviceGrid::upload(context, &candidates.grid)?;
         let mut sums = vec![0.0; rows.len()];
         // All nodes of some candidates, or some nodes of one candidate.
         let (together, nodes_together) = ((most / nodes).clamp(1, most_candidates), nodes.min(most));
@@ -47,11 +42,21 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
                 map_ordered(chosen.len(), |at| projection(rows[chosen[at]], norms[chosen[at]], shares));
             let projections = context.uploaded(&projections.concat())?;
             for first in (0..nodes).step_by(nodes_together) {
-                let count = nodes_together.min(nodes - first);
-                let batch = Batch { candidates: chosen.len(), first, count, shader, matrix };
-                let determinants =
-                    batch.determinants(context, &candidates.grid, &shares_on_device, &projections)?;
-                for (number, determinant) in determinants.into_iter().enumerate() {
+                let own = first..nodes.min(first + nodes_together);
+                let (count, total) = (own.len(), chosen.len() * own.len());
+                let matrices = context.storage((total * matrix).max(16) as u64);
+                let mut work = context.work("candidate_determinants");
+                let found = on_device.record(
+                    &mut work,
+                    Shader::CandidateDeterminants,
+                    own,
+                    chosen.len(),
+                    &parameters! { candidates: chosen.len(), nodes: count, n: size, parts },
+                    &[&matrices, &context.storage(4), &projections],
+                )?;
+                for (number, determinant) in
+                    found.read(context, work, &matrices, 0)?.0.into_iter().enumerate()
+                {
                     let (i, node) = (chosen[number / count], first + number % count);
                     sums[i] += match determinant {
                         Some(determinant) => (candidates.coefficients[node] * determinant.value()).re,
@@ -70,62 +75,6 @@ fn projection(row: &[f64], norm: f64, shares: &[Mat<f64>]) -> Vec<f64> {
     let images: Vec<Col<f64>> = shares.iter().map(|share| share * &unit).collect();
     let forms: Vec<f64> = images.iter().map(|image| unit.transpose() * image).collect();
     unit.iter().chain(images.iter().flat_map(Col::iter)).chain(&forms).copied().collect()
-}
-
-/// All pairs of some candidates and some nodes.
-struct Batch {
-    candidates: usize,
-    /// The first node.
-    first: usize,
-    count: usize,
-    shader: Variant,
-    /// Bytes of a matrix that does not fit in registers, or 0.
-    matrix: usize,
-}
-
-impl Batch {
-    /// The determinants, node after node for every candidate; `None` if the matrix is nearly singular.
-    fn determinants(
-        &self,
-        context: &Context,
-        grid: &PhaseGrid<'_>,
-        shares: &Lease,
-        projections: &Lease,
-    ) -> Result<Vec<Option<Determinant>>> {
-        let Self { candidates, first, count, shader, matrix } = *self;
-        let (size, total) = (grid.shares[0].nrows(), count * candidates);
-        let phases = upload_phases(context, grid, first, count)?;
-        let matrices = context.storage((total * matrix).max(16) as u64);
-        let pivots = context.storage(4);
-        let found = Found::new(context, total);
-        let mut work = context.work("candidate_determinants");
-        for steps in steps(context, shader, size) {
-            context.dispatch(
-                &mut work,
-                shader,
-                &parameters! {
-                    candidates,
-                    nodes: count,
-                    n: size,
-                    parts: grid.shares.len(),
-                    first: steps.start,
-                    last: steps.end,
-                },
-                &[
-                    shares.as_entire_binding(),
-                    phases.as_entire_binding(),
-                    matrices.as_entire_binding(),
-                    pivots.as_entire_binding(),
-                    projections.as_entire_binding(),
-                    found.mantissas.as_entire_binding(),
-                    found.exponents.as_entire_binding(),
-                ],
-                elimination(context, shader, total, size, PROJECTION * grid.shares.len(), &steps),
-            )?;
-        }
-        let (determinants, _) = found.read(context, work, total, &matrices, 0)?;
-        Ok(determinants)
-    }
 }
 
 /// Computes on the host a term whose matrix is too nearly singular for the device.

@@ -1,8 +1,11 @@
 //! The device: opening it, and running commands under error scopes.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use super::{
@@ -23,6 +26,9 @@ use crate::{
     engine::{EngineInfo, Precision},
     error::DeviceProblem,
 };
+
+/// The default time limit of one submission.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// A device with its pipelines and buffers.
 #[derive(Debug)]
@@ -111,15 +117,15 @@ impl Context {
             precision,
             pool: Pool::default(),
             // Rows of four values of 8 bytes always fit.
-            largest_binding: largest.min(options.largest_binding()).max(256),
+            largest_binding: largest.min(options.largest_binding.unwrap_or(u64::MAX)).max(256),
             workgroup_memory: limits.max_compute_workgroup_storage_size.into(),
-            row_memory: options.row_memory().unwrap_or(u64::MAX),
-            patches: options.patches(),
+            row_memory: options.row_memory.unwrap_or(u64::MAX),
+            patches: options.patches.clone(),
             checks: options.checks(),
-            witness: options.rewrite().map(|rewrite| Witness::new(&device, rewrite)),
-            stamps: if options.has_time_stamps() { Stamps::new(&device) } else { None },
-            pace: Pace::of(info.device_type, precision, options.longest_dispatch()),
-            submissions: Submissions::new(options.time_limit()),
+            witness: options.rewrite.map(|rewrite| Witness::new(&device, rewrite)),
+            stamps: if options.has_time_stamps { Stamps::new(&device) } else { None },
+            pace: Pace::of(info.device_type, precision, options.longest_dispatch),
+            submissions: Submissions::new(options.time_limit.unwrap_or(TIME_LIMIT)),
             counters: Counters::default(),
             most_groups: limits.max_compute_workgroups_per_dimension,
             alignment: limits.min_uniform_buffer_offset_alignment as usize,

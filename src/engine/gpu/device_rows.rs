@@ -11,17 +11,15 @@ use super::{
     recording::Work,
     resident::{BLOCK, TILE},
     row_factors::Scaling,
-    shaders::{Shader, Variant},
+    shaders::Shader,
     stored::Stored,
-    words,
+    tiling::{Tile, Tiling},
 };
 use crate::{
     Features, Result,
-    engine::{Group, Precision, Rows},
+    engine::{Precision, Rows},
 };
 
-/// In a table: the rows of the tile are listed, since they are not consecutive.
-pub(super) const LISTED: u32 = u32::MAX;
 /// How shaders read rows: with one factor per position.
 pub(super) const WEIGHTED: u32 = 1;
 /// How shaders read rows: in the order of positions, without factors.
@@ -52,19 +50,9 @@ pub(super) struct RowChunk {
     pub(super) tiles: Vec<Tile>,
     /// The number of rows, which shaders number tile by tile.
     pub(super) len: usize,
-    table: Lease,
+    /// The tiles, as shaders read them.
+    pub(super) table: Lease,
     factors: Lease,
-}
-
-/// At most 256 rows of one group.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tile {
-    pub(super) group: usize,
-    /// The first row in the chunk.
-    pub(super) start: usize,
-    pub(super) len: usize,
-    /// The position of that row in the group.
-    pub(super) position: usize,
 }
 
 impl DeviceRows {
@@ -151,23 +139,19 @@ impl DeviceRows {
         })
     }
 
-    /// The variant of a shader for the stored type of rows.
-    pub(super) fn variant(&self, shader: Shader) -> Variant {
-        shader.on(self.stored.row_type)
-    }
-
-    /// The rows of a chunk as they are stored, uploaded if necessary.
+    /// The rows of a chunk, uploaded if necessary.
     ///
     /// # Errors
     /// Errors of the device.
-    pub(super) fn load(
-        &self,
+    pub(super) fn load<'r>(
+        &'r self,
         context: &Context,
         features: &Features,
         work: &mut Work,
-        chunk: &RowChunk,
-    ) -> Result<wgpu::Buffer> {
-        self.stored.chunk(context, features, work, chunk.stored)
+        chunk: &'r RowChunk,
+    ) -> Result<LoadedChunk<'r>> {
+        let stored = self.stored.chunk(context, features, work, chunk.stored)?;
+        Ok(LoadedChunk { rows: self, chunk, stored })
     }
 
     /// Whether all rows stay on the device.
@@ -198,17 +182,14 @@ impl DeviceRows {
         context.submit(done).map(drop)
     }
 
-    /// The rows of every chunk, if all of them stay on the device.
+    /// Uploads all rows if they stay on the device.
     ///
     /// # Errors
     /// Errors of the device.
-    pub(super) fn stay(&self, context: &Context, features: &Features) -> Result<Option<Vec<wgpu::Buffer>>> {
-        if !self.stored.stays() {
-            return Ok(None);
-        }
+    pub(super) fn stay(&self, context: &Context, features: &Features) -> Result<()> {
+        let chunks = if self.stays() { &self.chunks[..] } else { &[] };
         let mut work = context.work("rows");
-        let chunks = self.chunks.iter().map(|chunk| self.load(context, features, &mut work, chunk));
-        chunks.collect::<Result<_>>().map(Some)
+        chunks.iter().try_for_each(|chunk| self.load(context, features, &mut work, chunk).map(drop))
     }
 
     /// Uploads a squared length per row, given group after group, to one buffer per chunk in the order of its rows.
@@ -226,12 +207,6 @@ impl DeviceRows {
             context.uploaded(&own)
         };
         self.chunks.iter().map(of_chunk).collect()
-    }
-
-    /// The first parameters of every shader that reads rows.
-    pub(super) fn parameters(&self, chunk: &RowChunk, own: &[Parameter]) -> Vec<Parameter> {
-        let rows = parameters! { tiles: chunk.tiles.len(), quads: self.quads(), reading: self.reading };
-        [&rows[..], own].concat()
     }
 
     /// The load of a product of rows with a vector, with one tile of rows per workgroup.
@@ -253,20 +228,47 @@ impl DeviceRows {
     }
 }
 
-impl RowChunk {
-    /// The table of tiles, for shaders that read no rows.
-    pub(super) fn table(&self) -> &Lease {
-        &self.table
-    }
+/// The rows of one chunk, on the device.
+#[derive(Debug)]
+pub(super) struct LoadedChunk<'r> {
+    pub(super) rows: &'r DeviceRows,
+    pub(super) chunk: &'r RowChunk,
+    /// The rows as they are stored.
+    stored: wgpu::Buffer,
+}
 
-    /// The bindings of a shader that reads rows: the rows, the table, the factors, then the shader's own bindings.
-    pub(super) fn bindings<'b>(
+impl LoadedChunk<'_> {
+    /// Records a shader that reads rows, with its own parameters and buffers.
+    pub(super) fn dispatch(
+        &self,
+        context: &Context,
+        work: &mut Work,
+        shader: Shader,
+        parameters: &[Parameter],
+        buffers: &[&wgpu::Buffer],
+        load: Load,
+    ) -> Result<()> {
+        let Self { rows, chunk, stored } = self;
+        let of_rows = parameters! { tiles: chunk.tiles.len(), quads: rows.quads(), reading: rows.reading };
+        let variant = shader.on(rows.stored.row_type);
+        context.dispatch(
+            work,
+            variant,
+            &[&of_rows, parameters].concat(),
+            &chunk.buffers(stored, buffers),
+            load,
+        )
+    }
+}
+
+impl RowChunk {
+    /// The buffers of a shader that reads rows: the rows, the table, the factors, then the shader's own buffers.
+    pub(super) fn buffers<'b>(
         &'b self,
         rows: &'b wgpu::Buffer,
         own: &[&'b wgpu::Buffer],
-    ) -> Vec<wgpu::BindingResource<'b>> {
-        let all = [rows, &self.table, &self.factors].into_iter().chain(own.iter().copied());
-        all.map(wgpu::Buffer::as_entire_binding).collect()
+    ) -> Vec<&'b wgpu::Buffer> {
+        [&[rows, &self.table, &self.factors], own].concat()
     }
 
     /// The first parameters of a shader that reads images of the rows instead of the rows.
@@ -282,99 +284,5 @@ impl RowChunk {
             next += tiles.len();
             (tiles[0].group, first..next)
         })
-    }
-}
-
-/// Tiles before they are uploaded.
-struct Tiling {
-    chunks: Vec<ChunkTiling>,
-    /// The number of rows per chunk.
-    chunk_rows: usize,
-}
-
-struct ChunkTiling {
-    number: usize,
-    /// The tiles, each with its first row in the stored chunk, or [`LISTED`].
-    tiles: Vec<(Tile, u32)>,
-    len: usize,
-    /// The stored row of every position, relative to the chunk.
-    rows: Vec<u32>,
-}
-
-impl Tiling {
-    fn new(stored: &Stored, rows: &Rows<'_>) -> Self {
-        let (chunks, chunk_rows) = stored.chunks();
-        let empty = |number| ChunkTiling { number, tiles: Vec::new(), len: 0, rows: Vec::new() };
-        let mut tiling = Self { chunks: (0..chunks).map(empty).collect(), chunk_rows };
-        // A copy of all rows is in the order of the features. Any other copy is in the order of the groups.
-        let is_all = stored.len() == rows.features().items();
-        let mut before = 0;
-        for (group, Group { items, .. }) in rows.groups().iter().enumerate() {
-            let row = |position: usize| if is_all { items.at(position) } else { before + position };
-            let mut position = 0;
-            while position < items.len() {
-                position += tiling.add_tile(group, position, items.len(), row);
-            }
-            before += items.len();
-        }
-        tiling
-    }
-
-    /// The group of every row, and the place where the row is stored.
-    fn stored_rows(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.chunks.iter().flat_map(|chunk| chunk.stored_rows(self.chunk_rows))
-    }
-
-    /// Adds a tile that begins at a position of a group; returns its number of rows.
-    fn add_tile(&mut self, group: usize, position: usize, end: usize, row: impl Fn(usize) -> usize) -> usize {
-        let first = row(position);
-        let number = first / self.chunk_rows;
-        let chunk = &mut self.chunks[number];
-        let start = chunk.len;
-        let mut follow = true;
-        let mut len = 0;
-        while len < TILE && position + len < end {
-            let row = row(position + len);
-            if row / self.chunk_rows != number {
-                break;
-            }
-            follow &= row == first + len;
-            chunk.rows.push(words(row % self.chunk_rows));
-            len += 1;
-        }
-        chunk.len += len;
-        let item = if follow { chunk.rows[start] } else { LISTED };
-        chunk.tiles.push((Tile { group, start, len, position }, item));
-        len
-    }
-}
-
-impl ChunkTiling {
-    /// The group and the place of every row of this chunk, by position.
-    fn stored_rows(&self, chunk_rows: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let first = self.number * chunk_rows;
-        self.tiles.iter().flat_map(move |(tile, _)| {
-            let rows = &self.rows[tile.start..tile.start + tile.len];
-            rows.iter().map(move |&row| (tile.group, first + row as usize))
-        })
-    }
-
-    fn is_listed(&self) -> bool {
-        self.tiles.iter().any(|(_, item)| *item == LISTED)
-    }
-
-    fn table_len(&self) -> usize {
-        4 * self.tiles.len() + if self.is_listed() { self.len } else { 0 }
-    }
-
-    fn table(&self) -> Vec<u32> {
-        let mut table = Vec::with_capacity(self.table_len());
-        for (tile, item) in &self.tiles {
-            table.extend([words(tile.group), words(tile.start), words(tile.len), *item]);
-        }
-        if self.is_listed() {
-            table.extend(&self.rows);
-        }
-        table
     }
 }

@@ -4,7 +4,7 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     gain_update::longest_rows,
-    map_rows::{LoadedChunk, PerRow},
+    map_rows::PerRow,
     pace::Load,
     parameters::parameters,
     range::QUAD,
@@ -182,21 +182,10 @@ impl DeviceSwaps<'_> {
             let tiles = chunk.tiles.len();
             // The coefficients of a single chunk are still there from the first pass.
             if pass == Pass::Bounds || self.rows.chunks.len() > 1 {
-                let stored = self.rows.load(context, self.source.features(), work, chunk)?;
-                let loaded = LoadedChunk { rows: &self.rows, chunk, stored: &stored };
-                search.images.record(context, work, loaded, &search.coefficients)?;
+                let loaded = self.rows.load(context, self.source.features(), work, chunk)?;
+                search.images.record(context, work, &loaded, &search.coefficients)?;
             }
             for first in (0..search.widest).step_by(sides) {
-                let bindings = [
-                    chunk.table(),
-                    &search.ranges,
-                    &search.sides,
-                    &search.numbers,
-                    &search.coefficients,
-                    residuals,
-                    &search.bounds,
-                    &search.found,
-                ];
                 context.dispatch(
                     work,
                     Shader::Entrants,
@@ -209,7 +198,16 @@ impl DeviceSwaps<'_> {
                         most: MOST,
                         marks: pass == Pass::Marks,
                     },
-                    &bindings.map(|buffer| buffer.as_entire_binding()),
+                    &[
+                        &chunk.table,
+                        &search.ranges,
+                        &search.sides,
+                        &search.numbers,
+                        &search.coefficients,
+                        residuals,
+                        &search.bounds,
+                        &search.found,
+                    ],
                     Load { groups: tiles, ..search.load(context, sides.min(search.widest - first)) },
                 )?;
             }

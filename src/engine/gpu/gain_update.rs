@@ -6,14 +6,15 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    device_rows::{DeviceRows, Tile},
-    leaders::{Leaders, Leading},
-    map_rows::{LoadedChunk, PerRow},
+    device_rows::DeviceRows,
+    leaders::{Choice, Leaders, Leading},
+    map_rows::PerRow,
     parameters::parameters,
     range::{Padded, QUAD},
     recording::Work,
     row_norms::Norms,
     shaders::Shader,
+    tiling::Tile,
     words,
 };
 use crate::{
@@ -176,7 +177,7 @@ impl DeviceGains<'_> {
             gpu: gpu.clone(),
             source: source.clone(),
             gains,
-            leaders: Leaders::new(gpu.context(), &rows),
+            leaders: Leaders::new(gpu.context(), &rows, "gain_update"),
             references: None,
             longest: None,
             open: vec![true; rows.lens.len()],
@@ -202,9 +203,8 @@ impl DeviceGains<'_> {
     fn record_norms(&self, context: &Context) -> Result<()> {
         let mut work = context.work("gain_update");
         for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
-            let stored = self.rows.load(context, self.source.features(), &mut work, chunk)?;
-            let loaded = LoadedChunk { rows: &self.rows, chunk, stored: &stored };
-            Norms.record(context, &mut work, loaded, gains)?;
+            let loaded = self.rows.load(context, self.source.features(), &mut work, chunk)?;
+            Norms.record(context, &mut work, &loaded, gains)?;
             self.rows.let_go(context, &mut work)?;
         }
         context.submit(work).map(drop)
@@ -256,8 +256,7 @@ impl DeviceGains<'_> {
     ) -> Result<()> {
         let mut first = 0;
         for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
-            let stored = self.rows.load(context, self.source.features(), work, chunk)?;
-            LoadedChunk { rows: &self.rows, chunk, stored: &stored }.dispatch(
+            self.rows.load(context, self.source.features(), work, chunk)?.dispatch(
                 context,
                 work,
                 Shader::GainUpdate,
@@ -283,39 +282,11 @@ impl DeviceGains<'_> {
 
     /// Returns the largest gain of a group and, in single precision, all gains that may be larger.
     fn leading(&self, context: &Context, group: usize, found: &[&Leading]) -> Result<Vec<Top>> {
-        let first = |one: Top, other: Top| {
-            let wins = other.gain > one.gain || other.gain >= one.gain && other.position < one.position;
-            if wins { other } else { one }
-        };
-        let best = found.iter().map(|leading| self.top(leading)).reduce(first);
-        let Some(best) = best.filter(|best| best.gain > f64::NEG_INFINITY) else { return Ok(Vec::new()) };
-        if context.precision == Precision::F64 {
-            return Ok(vec![best]);
-        }
-        let floor = best.gain - self.tolerance(group);
-        let square = self.rows.units[group].powi(2);
-        let mut leading = vec![best];
-        let is_rival = |top: &Top| top.position != best.position && top.gain >= floor;
-        for top in found {
-            if top.second * square < floor {
-                leading.extend(Some(self.top(top)).filter(is_rival));
-                continue;
-            }
-            let tiles = self.leaders.read_tiles(context, "gain_update", top)?;
-            let (several, single): (Vec<Leading>, Vec<_>) =
-                tiles.into_iter().partition(|tile| tile.second * square >= floor);
-            leading.extend(single.iter().map(|tile| self.top(tile)).filter(is_rival));
-            for tiles in several.chunks(TILES_TOGETHER) {
-                leading.extend(self.read_tiles(context, tiles)?.into_iter().filter(is_rival));
-            }
-        }
-        Ok(leading)
-    }
-
-    fn top(&self, leading: &Leading) -> Top {
-        let (_, tile) = self.rows.tile(leading.tile);
-        let gain = leading.value * self.rows.units[tile.group].powi(2);
-        Top { position: tile.position + leading.row, gain }
+        let slack = (context.precision == Precision::F32).then(|| self.tolerance(group));
+        let found = (found, self.rows.units[group].powi(2));
+        let all = (TILES_TOGETHER, |tiles: &[Leading]| self.read_tiles(context, tiles));
+        let choices = self.leaders.best(context, &self.rows, found, slack, all)?;
+        Ok(choices.into_iter().map(|Choice { position, value: gain, .. }| Top { position, gain }).collect())
     }
 
     /// A bound on the rounding error of a gain: every update adds the error of a product of n terms.
@@ -326,7 +297,7 @@ impl DeviceGains<'_> {
     }
 
     /// Reads all gains of some tiles.
-    fn read_tiles(&self, context: &Context, tiles: &[Leading]) -> Result<Vec<Top>> {
+    fn read_tiles(&self, context: &Context, tiles: &[Leading]) -> Result<Vec<Choice>> {
         let width = size_of(context.precision);
         let tiles: Vec<(usize, &Tile)> = tiles.iter().map(|leading| self.rows.tile(leading.tile)).collect();
         let part = |(chunk, tile): &(usize, &Tile)| {
@@ -334,13 +305,13 @@ impl DeviceGains<'_> {
         };
         let parts: Vec<_> = tiles.iter().map(part).collect();
         let found = context.download(context.work("gain_update"), &parts)?;
-        let mut tops = Vec::new();
+        let mut choices = Vec::new();
         for ((_, tile), bytes) in tiles.iter().zip(&found) {
             let square = self.rows.units[tile.group].powi(2);
             let gains = context.values_or_lowest("gain_update", bytes)?;
-            let top = |(at, gain)| Top { position: tile.position + at, gain: gain * square };
-            tops.extend(gains.into_iter().enumerate().map(top));
+            let choice = |(at, gain)| Choice { position: tile.position + at, slot: 0, value: gain * square };
+            choices.extend(gains.into_iter().enumerate().map(choice));
         }
-        Ok(tops)
+        Ok(choices)
     }
 }

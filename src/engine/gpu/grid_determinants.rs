@@ -9,7 +9,7 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     pace::Load,
-    parameters::parameters,
+    parameters::{Parameter, parameters},
     recording::Work,
     shaders::{Shader, Variant, WIDTH},
 };
@@ -44,38 +44,23 @@ pub(super) fn grid_determinants(
     let matrix = if shader.largest_matrix().is_none() { inverse } else { wanted };
     let most = matrices_per_binding(context, matrix.max(per_node(context, grid.shares)))?;
     gpu.with_room("grid_determinants", || {
-        let shares = upload_shares(context, grid.shares)?;
+        let on_device = DeviceGrid::upload(context, grid)?;
         let mut points = Vec::with_capacity(grid.nodes());
         for first in (0..grid.nodes()).step_by(most) {
-            let nodes = most.min(grid.nodes() - first);
-            let phases = upload_phases(context, grid, first, nodes)?;
-            let matrices = context.reals((nodes * matrix / size_of(context.precision)).max(2));
-            let pivots = context.storage(4 * (nodes * size) as u64);
-            let found = Found::new(context, nodes);
+            let nodes = first..grid.nodes().min(first + most);
+            let matrices = context.storage((nodes.len() * matrix).max(16) as u64);
             let mut work = context.work("grid_determinants");
-            let elimination = Elimination {
-                nodes,
-                size,
-                parts: grid.shares.len(),
-                shares: &shares,
-                phases: &phases,
-                matrices: &matrices,
-                pivots: &pivots,
-                mantissas: &found.mantissas,
-                exponents: &found.exponents,
-            };
-            record_elimination(context, &mut work, &elimination, request)?;
-            let (determinants, entries) = found.read(context, work, nodes, &matrices, nodes * wanted)?;
-            for (node, determinant) in determinants.into_iter().enumerate() {
+            let found = on_device.eliminate(&mut work, nodes.clone(), &matrices, request)?;
+            let (determinants, entries) = found.read(context, work, &matrices, nodes.len() * wanted)?;
+            for (node, determinant) in nodes.zip(determinants) {
+                let start = (node - first) * 2 * size * size;
                 points.push(match determinant {
-                    Some(determinant) => {
-                        let start = node * 2 * size * size;
-                        let inverse = (wanted > 0)
-                            .then(|| complex_matrix(context, "grid_determinants", &entries[start..], size));
-                        let inverse = inverse.transpose()?;
+                    Some(determinant) if wanted > 0 => {
+                        let inverse = Some(complex_matrix(context, &entries[start..], size)?);
                         GridPoint { determinant, inverse }
                     }
-                    None => on_host(grid, first + node, request)?,
+                    Some(determinant) => GridPoint { determinant, inverse: None },
+                    None => on_host(grid, node, request)?,
                 });
             }
         }
@@ -83,51 +68,72 @@ pub(super) fn grid_determinants(
     })
 }
 
-/// Nodes to eliminate, and the buffers for it.
-pub(super) struct Elimination<'a> {
-    pub(super) nodes: usize,
-    pub(super) size: usize,
-    pub(super) parts: usize,
-    pub(super) shares: &'a wgpu::Buffer,
-    pub(super) phases: &'a wgpu::Buffer,
-    pub(super) matrices: &'a wgpu::Buffer,
-    pub(super) pivots: &'a wgpu::Buffer,
-    pub(super) mantissas: &'a wgpu::Buffer,
-    pub(super) exponents: &'a wgpu::Buffer,
+/// A generating function on the device, and its nodes.
+pub(super) struct DeviceGrid<'g> {
+    context: &'g Context,
+    grid: PhaseGrid<'g>,
+    /// All N_l.
+    shares: Lease,
 }
 
-/// Records the determinants and, on request, the inverses of some nodes.
-pub(super) fn record_elimination(
-    context: &Context,
-    work: &mut Work,
-    of: &Elimination<'_>,
-    request: GridRequest,
-) -> Result<()> {
-    let shader = Shader::GridDeterminants.of_order(of.size);
-    for steps in steps(context, shader, of.size) {
-        context.dispatch(
-            work,
-            shader,
-            &parameters! {
-                nodes: of.nodes,
-                n: of.size,
-                parts: of.parts,
-                inverses: request == GridRequest::Inverses,
-                first: steps.start,
-                last: steps.end,
-            },
-            &[
-                of.shares.as_entire_binding(),
-                of.phases.as_entire_binding(),
-                of.matrices.as_entire_binding(),
-                of.pivots.as_entire_binding(),
-                of.mantissas.as_entire_binding(),
-                of.exponents.as_entire_binding(),
-            ],
-            elimination(context, shader, of.nodes, of.size, of.parts, &steps),
-        )?;
+impl<'g> DeviceGrid<'g> {
+    pub(super) fn upload(context: &'g Context, grid: &PhaseGrid<'g>) -> Result<Self> {
+        let size = grid.shares[0].nrows();
+        let entries =
+            grid.shares.iter().flat_map(|share| (0..size * size).map(|at| share[(at / size, at % size)]));
+        Ok(Self { context, grid: *grid, shares: context.uploaded(&entries.collect::<Vec<f64>>())? })
     }
-    Ok(())
+
+    /// Uploads e^{iθ_l} − 1 of some nodes, subtracted in f64.
+    fn upload_phases(&self, nodes: Range<usize>) -> Result<Lease> {
+        let parts = self.grid.shares.len();
+        let phases = &self.grid.phases[nodes.start * parts..nodes.end * parts];
+        let factors = phases.iter().flat_map(|phase| [phase.re - 1.0, phase.im]);
+        self.context.uploaded(&factors.collect::<Vec<f64>>())
+    }
+
+    /// Records the determinants and, on request, the inverses of some nodes.
+    pub(super) fn eliminate(
+        &self,
+        work: &mut Work,
+        nodes: Range<usize>,
+        matrices: &wgpu::Buffer,
+        request: GridRequest,
+    ) -> Result<Found> {
+        let (size, parts) = (self.grid.shares[0].nrows(), self.grid.shares.len());
+        let pivots = work.hold(self.context.storage(4 * (nodes.len() * size) as u64));
+        let inverses = request == GridRequest::Inverses;
+        let own = parameters! { nodes: nodes.len(), n: size, parts, inverses };
+        self.record(work, Shader::GridDeterminants, nodes, 1, &own, &[matrices, &pivots])
+    }
+
+    /// Records a shader that eliminates a matrix per node and candidate, in as many dispatches as its steps need.
+    pub(super) fn record(
+        &self,
+        work: &mut Work,
+        shader: Shader,
+        nodes: Range<usize>,
+        candidates: usize,
+        own: &[Parameter],
+        buffers: &[&wgpu::Buffer],
+    ) -> Result<Found> {
+        let (context, size) = (self.context, self.grid.shares[0].nrows());
+        let (shader, count) = (shader.of_order(size), candidates * nodes.len());
+        let phases = work.hold(self.upload_phases(nodes)?);
+        let found = Found::new(context, count);
+        let inputs: [&wgpu::Buffer; 2] = [&self.shares, &phases];
+        let outputs: [&wgpu::Buffer; 2] = [&found.mantissas, &found.exponents];
+        for steps in steps(context, shader, size) {
+            context.dispatch(
+                work,
+                shader,
+                &[own, &parameters! { first: steps.start, last: steps.end }].concat(),
+                &[&inputs, buffers, &outputs].concat(),
+                elimination(context, shader, count, size, self.grid.shares.len(), &steps),
+            )?;
+        }
+        Ok(found)
+    }
 }
 
 /// Computes on the host a node whose matrix is too nearly singular for the device.
@@ -154,11 +160,7 @@ fn turns_of_a_panel(size: usize) -> usize {
 
 /// The steps of an elimination, in runs that keep dispatches short: whole panels of a stored matrix, or all steps of a
 /// matrix in registers.
-pub(super) fn steps(
-    context: &Context,
-    shader: Variant,
-    size: usize,
-) -> impl Iterator<Item = Range<usize>> + use<> {
+fn steps(context: &Context, shader: Variant, size: usize) -> impl Iterator<Item = Range<usize>> + use<> {
     let Load { flops, bytes, .. } = elimination(context, shader, 1, size, 0, &(0..WIDTH));
     let panels = (TURNS / turns_of_a_panel(size)).min(context.pace.units_of_a_group(flops, bytes)).max(1);
     let run = if shader.largest_matrix().is_some() { size } else { WIDTH * panels };
@@ -166,8 +168,8 @@ pub(super) fn steps(
 }
 
 /// The load of some steps of eliminations, with one matrix per workgroup. A sum over the parts precedes the first
-/// step.
-pub(super) fn elimination(
+/// step. An entry of Π N_l Π costs as much as four entries of N_l.
+fn elimination(
     context: &Context,
     shader: Variant,
     matrices: usize,
@@ -176,7 +178,8 @@ pub(super) fn elimination(
     steps: &Range<usize>,
 ) -> Load {
     let (entries, width) = ((size * size) as f64, size_of(context.precision) as f64);
-    let sums = if steps.start == 0 { parts as f64 } else { 0.0 };
+    let terms = if shader.shader == Shader::CandidateDeterminants { 4 * parts } else { parts };
+    let sums = if steps.start == 0 { terms as f64 } else { 0.0 };
     // A complex product and sum take eight operations per entry. Registers cost no bandwidth except for the inverse at
     // the end. A stored matrix is read and written once per panel, and its panel once per step. A sum over the parts
     // takes four operations and reads one share.
@@ -204,33 +207,9 @@ pub(super) fn matrices_per_binding(context: &Context, bytes: usize) -> Result<us
     Ok(fit)
 }
 
-/// Uploads all N_l.
-pub(super) fn upload_shares(context: &Context, shares: &[Mat<f64>]) -> Result<Lease> {
-    let size = shares[0].nrows();
-    let entries = shares.iter().flat_map(|share| (0..size * size).map(|at| share[(at / size, at % size)]));
-    context.uploaded(&entries.collect::<Vec<f64>>())
-}
-
-/// Uploads e^{iθ_l} − 1 of some nodes, subtracted in f64.
-pub(super) fn upload_phases(
-    context: &Context,
-    grid: &PhaseGrid<'_>,
-    first: usize,
-    nodes: usize,
-) -> Result<Lease> {
-    let phases = &grid.phases[first * grid.shares.len()..(first + nodes) * grid.shares.len()];
-    let factors = phases.iter().flat_map(|phase| [phase.re - 1.0, phase.im]);
-    context.uploaded(&factors.collect::<Vec<f64>>())
-}
-
-pub(super) fn complex_matrix(
-    context: &Context,
-    what: &'static str,
-    entries: &[f64],
-    size: usize,
-) -> Result<Mat<c64>> {
+fn complex_matrix(context: &Context, entries: &[f64], size: usize) -> Result<Mat<c64>> {
     if !entries[..2 * size * size].iter().all(|x| x.is_finite()) {
-        return Err(context.not_finite(what).into());
+        return Err(context.not_finite("grid_determinants").into());
     }
     Ok(Mat::from_fn(size, size, |i, j| {
         let at = 2 * (i * size + j);
@@ -240,13 +219,14 @@ pub(super) fn complex_matrix(
 
 /// Determinants as shaders return them.
 pub(super) struct Found {
+    pub(super) count: usize,
     pub(super) mantissas: Lease,
     pub(super) exponents: Lease,
 }
 
 impl Found {
-    pub(super) fn new(context: &Context, count: usize) -> Self {
-        Self { mantissas: context.reals(2 * count), exponents: context.storage(4 * count as u64) }
+    fn new(context: &Context, count: usize) -> Self {
+        Self { count, mantissas: context.reals(2 * count), exponents: context.storage(4 * count as u64) }
     }
 
     /// Runs the recorded commands. Returns the determinants, `None` for nearly singular matrices, and the numbers in
@@ -255,20 +235,19 @@ impl Found {
         &self,
         context: &Context,
         work: Work,
-        count: usize,
         matrices: &wgpu::Buffer,
         wanted: usize,
     ) -> Result<(Vec<Option<Determinant>>, Vec<f64>)> {
-        let [mantissas, exponents] = self.places(context, count);
+        let [mantissas, exponents] = self.places(context);
         let what = work.what;
         let found = context.download(work, &[mantissas, exponents, (matrices, 0, wanted as u64)])?;
         Ok((Self::determinants(context, what, &found[0], &found[1])?, context.widened(&found[2])))
     }
 
-    /// The ranges to download for the first `count` determinants.
-    pub(super) fn places(&self, context: &Context, count: usize) -> [(&wgpu::Buffer, u64, u64); 2] {
+    /// The ranges to download.
+    pub(super) fn places(&self, context: &Context) -> [(&wgpu::Buffer, u64, u64); 2] {
         let width = 2 * size_of(context.precision);
-        [(&*self.mantissas, 0, (count * width) as u64), (&*self.exponents, 0, 4 * count as u64)]
+        [(&*self.mantissas, 0, (self.count * width) as u64), (&*self.exponents, 0, 4 * self.count as u64)]
     }
 
     /// Reads the determinants from these bytes; `None` for nearly singular matrices.

@@ -9,10 +9,7 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    grid_determinants::{
-        Elimination, Found, are_taken, matrices_per_binding, per_node, record_elimination, upload_phases,
-        upload_shares,
-    },
+    grid_determinants::{DeviceGrid, Found, are_taken, matrices_per_binding, per_node},
     pace::Load,
     parameters::parameters,
     range::{QUAD, unit_of},
@@ -169,9 +166,8 @@ impl<'c> Plan<'c> {
     fn run(&self, of: &FormGrid<'_>, reached: &dyn Fn(usize) -> Result<()>) -> Result<OnDevice> {
         let (context, parts) = (self.context, self.parts);
         let unit = unit_of(context.precision, of.coefficients.iter().flat_map(|x| [x.re, x.im]));
-        let shares = upload_shares(context, of.grid.shares)?;
+        let on_device = DeviceGrid::upload(context, &of.grid)?;
         let matrices = context.reals(2 * self.nodes * self.entries());
-        let pivots = context.storage(4 * (self.nodes * self.size) as u64);
         let sums: Vec<Sums> = (0..parts).step_by(self.together).map(|first| self.sums(first)).collect();
         let mut work = context.work("grid_forms");
         let (mut found, mut pending) = (Vec::new(), VecDeque::new());
@@ -183,32 +179,19 @@ impl<'c> Plan<'c> {
                 context.wait(work.what, number)?;
                 reached(nodes)?;
             }
-            let nodes = self.nodes.min(of.grid.nodes() - first);
-            let own = Found::new(context, nodes);
-            let phases = work.hold(upload_phases(context, &of.grid, first, nodes)?);
-            let elimination = Elimination {
-                nodes,
-                size: self.size,
-                parts,
-                shares: &shares,
-                phases: &phases,
-                matrices: &matrices,
-                pivots: &pivots,
-                mantissas: &own.mantissas,
-                exponents: &own.exponents,
-            };
-            record_elimination(context, &mut work, &elimination, GridRequest::Inverses)?;
-            let coefficients = &of.coefficients[first * parts..(first + nodes) * parts];
+            let nodes = first..of.grid.nodes().min(first + self.nodes);
+            let own = on_device.eliminate(&mut work, nodes.clone(), &matrices, GridRequest::Inverses)?;
+            let coefficients = &of.coefficients[nodes.start * parts..nodes.end * parts];
             let coefficients: Vec<f64> =
                 coefficients.iter().flat_map(|x| [x.re / unit, x.im / unit]).collect();
             let coefficients = work.hold(context.uploaded(&coefficients)?);
             for sums in &sums {
-                self.record(&mut work, first, &elimination, &coefficients, sums)?;
+                self.record(&mut work, first, &own, [&coefficients, &matrices], sums)?;
             }
-            found.push((nodes, own));
-            if first + nodes < of.grid.nodes() {
+            found.push(own);
+            if nodes.end < of.grid.nodes() {
                 let recorded = std::mem::replace(&mut work, context.work("grid_forms"));
-                pending.push_back((context.submit(recorded)?, first + nodes));
+                pending.push_back((context.submit(recorded)?, nodes.end));
             }
         }
         self.record_totals(&mut work, &sums)?;
@@ -229,18 +212,18 @@ impl<'c> Plan<'c> {
         &self,
         work: &mut Work,
         first: usize,
-        of: &Elimination<'_>,
-        coefficients: &wgpu::Buffer,
+        of: &Found,
+        [coefficients, matrices]: [&wgpu::Buffer; 2],
         sums: &Sums,
     ) -> Result<()> {
         let (flops, bytes) = Self::of_a_node(self.context);
-        let turns = of.nodes.div_ceil(self.lanes) as f64;
+        let turns = of.count.div_ceil(self.lanes) as f64;
         let blocks = self.entries().div_ceil(THREADS) * sums.parts.len().div_ceil(PARTS);
         self.context.dispatch(
             work,
             Shader::GridForms,
             &parameters! {
-                nodes: of.nodes,
+                nodes: of.count,
                 entries: self.entries(),
                 parts: self.parts,
                 first: sums.parts.start,
@@ -250,8 +233,7 @@ impl<'c> Plan<'c> {
                 earlier: first > 0,
                 zero: 0_u32,
             },
-            &[coefficients, of.mantissas, of.exponents, of.matrices, &sums.partials]
-                .map(wgpu::Buffer::as_entire_binding),
+            &[coefficients, &of.mantissas, &of.exponents, matrices, &sums.partials],
             Load { groups: self.lanes * blocks, flops: turns * flops, bytes: turns * bytes },
         )
     }
@@ -269,7 +251,7 @@ impl<'c> Plan<'c> {
                 work,
                 Shader::SumRuns,
                 &parameters! { quads, first: 0_u32, last: runs, blocks, zero: 0_u32 },
-                &[&*sums.partials, &spans, &*sums.totals].map(wgpu::Buffer::as_entire_binding),
+                &[&*sums.partials, &spans, &*sums.totals],
                 Load { groups: blocks, flops: 7.0 * terms, bytes: terms * size_of(context.precision) as f64 },
             )?;
         }
@@ -280,10 +262,10 @@ impl<'c> Plan<'c> {
         self.context.precision == Precision::F32
     }
 
-    fn read(&self, work: Work, found: &[(usize, Found)], sums: &[Sums], unit: f64) -> Result<OnDevice> {
+    fn read(&self, work: Work, found: &[Found], sums: &[Sums], unit: f64) -> Result<OnDevice> {
         let (context, what) = (self.context, work.what);
         let width = size_of(context.precision);
-        let mut places: Vec<_> = found.iter().flat_map(|(nodes, own)| own.places(context, *nodes)).collect();
+        let mut places: Vec<_> = found.iter().flat_map(|own| own.places(context)).collect();
         for sums in sums {
             let bytes = (sums.parts.len() * self.entries() * width) as u64;
             let lost = if self.is_single() { bytes } else { 0 };

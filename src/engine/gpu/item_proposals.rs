@@ -142,7 +142,7 @@ impl DeviceItems {
                     &parameters! { size, before, rows: chunk_rows.min(self.stored.len() - before) },
                 ]
                 .concat(),
-                &buffers.map(wgpu::Buffer::as_entire_binding),
+                &buffers,
                 Load { groups, flops: 8.0 * OVERHEAD, bytes },
             )?;
         }
@@ -179,7 +179,7 @@ impl Proposer for DeviceItems {
                     &parameters! { quads: self.stored.quads, size, slots, unit: unit(context) },
                 ]
                 .concat(),
-                &[images.as_entire_binding(), positions.as_entire_binding(), found.as_entire_binding()],
+                &[&images, &positions, found],
                 self.load(context, wave.count),
             )
         })?)

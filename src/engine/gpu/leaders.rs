@@ -22,6 +22,8 @@ const LEADER: usize = 8;
 /// The leading values of the tiles of a table, and of spans of tiles.
 #[derive(Debug)]
 pub(super) struct Leaders {
+    /// The verb that reads them.
+    what: &'static str,
     pub(super) tops: Lease,
     spans: Vec<Span>,
     /// The first tile and the end of every span.
@@ -29,6 +31,14 @@ pub(super) struct Leaders {
     /// The group of every span.
     groups: Lease,
     of_spans: Lease,
+}
+
+/// A row of a group, with the slot that it is chosen for, if there are slots.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    pub(super) position: usize,
+    pub(super) slot: usize,
+    pub(super) value: f64,
 }
 
 /// Consecutive tiles of one group.
@@ -57,7 +67,7 @@ pub(super) struct Leading {
 
 impl Leaders {
     /// Prepares the search in the tiles of these rows, chunk after chunk.
-    pub(super) fn new(context: &Context, rows: &DeviceRows) -> Self {
+    pub(super) fn new(context: &Context, rows: &DeviceRows, what: &'static str) -> Self {
         let (mut spans, mut tiles) = (Vec::new(), 0);
         for chunk in &rows.chunks {
             let own = chunk.spans();
@@ -68,6 +78,7 @@ impl Leaders {
         let table: Vec<[u32; 2]> =
             spans.iter().map(|span| [words(span.tiles.start), words(span.tiles.end)]).collect();
         Self {
+            what,
             tops: context.reals(TOP * tiles),
             device_spans: context.uploaded_words(table.as_flattened()),
             groups: context.uploaded_words(&spans.iter().map(|span| words(span.group)).collect::<Vec<_>>()),
@@ -95,7 +106,7 @@ impl Leaders {
             work,
             Shader::Leaders,
             &parameters! { groups: spans },
-            &[&self.device_spans, &self.tops, &self.of_spans].map(|buffer| buffer.as_entire_binding()),
+            &[&self.device_spans, &self.tops, &self.of_spans],
             Load { groups: spans, flops: bytes, bytes },
         )
     }
@@ -116,21 +127,58 @@ impl Leaders {
         Ok(values.as_chunks().0.iter().enumerate().map(leading).collect())
     }
 
-    /// Reads the leading value of every tile in the span of a leading value.
+    /// Returns the best choice of a group, the first of equals, and all choices that are worse by at most `slack`, if
+    /// any. `found` are the leading values of the group, which are multiplied by `unit`. `all` reads all choices of this
+    /// number of tiles at a time.
     ///
     /// # Errors
     /// Errors of the device.
-    pub(super) fn read_tiles(
+    pub(super) fn best(
         &self,
         context: &Context,
-        what: &'static str,
-        leading: &Leading,
-    ) -> Result<Vec<Leading>> {
+        rows: &DeviceRows,
+        (found, unit): (&[&Leading], f64),
+        slack: Option<f64>,
+        (at_a_time, all): (usize, impl Fn(&[Leading]) -> Result<Vec<Choice>>),
+    ) -> Result<Vec<Choice>> {
+        let choice = |leading: &Leading| {
+            let position = rows.tile(leading.tile).1.position + leading.row;
+            Choice { position, slot: leading.slot, value: leading.value * unit }
+        };
+        let first = |one: Choice, other: Choice| {
+            let wins = other.value > one.value || other.value >= one.value && other.position < one.position;
+            if wins { other } else { one }
+        };
+        let best = found.iter().map(|leading| choice(leading)).reduce(first);
+        let Some(best) = best.filter(|best| best.value > f64::NEG_INFINITY) else { return Ok(Vec::new()) };
+        let mut choices = vec![best];
+        let Some(slack) = slack else { return Ok(choices) };
+        let floor = best.value - slack;
+        let is_rival = |choice: &Choice| {
+            choice.value >= floor && (choice.position, choice.slot) != (best.position, best.slot)
+        };
+        for &leading in found {
+            if leading.second * unit < floor {
+                choices.extend(Some(choice(leading)).filter(is_rival));
+                continue;
+            }
+            let (several, single): (Vec<Leading>, Vec<_>) =
+                self.read_tiles(context, leading)?.into_iter().partition(|tile| tile.second * unit >= floor);
+            choices.extend(single.iter().map(choice).filter(is_rival));
+            for tiles in several.chunks(at_a_time) {
+                choices.extend(all(tiles)?.into_iter().filter(is_rival));
+            }
+        }
+        Ok(choices)
+    }
+
+    /// Reads the leading value of every tile in the span of a leading value.
+    fn read_tiles(&self, context: &Context, leading: &Leading) -> Result<Vec<Leading>> {
         let span = &self.spans[leading.span];
         let width = (TOP * size_of(context.precision)) as u64;
         let part = (&*self.tops, width * span.tiles.start as u64, width * span.tiles.len() as u64);
-        let found = context.download(context.work(what), &[part])?;
-        let values = context.values_or_lowest(what, &found[0])?;
+        let found = context.download(context.work(self.what), &[part])?;
+        let values = context.values_or_lowest(self.what, &found[0])?;
         let tiles = span.tiles.clone().zip(values.as_chunks::<TOP>().0);
         Ok(tiles.map(|(tile, numbers)| Leading::of(numbers, span.group, leading.span, tile)).collect())
     }

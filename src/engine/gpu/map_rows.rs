@@ -4,11 +4,9 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    device_rows::{DeviceRows, RowChunk, Tile},
-    pace::Load,
-    parameters::Parameter,
+    device_rows::{DeviceRows, LoadedChunk, RowChunk},
     recording::Work,
-    shaders::Shader,
+    tiling::Tile,
 };
 use crate::{Result, engine::Rows, parallel::map_ordered_mut};
 
@@ -16,36 +14,6 @@ use crate::{Result, engine::Rows, parallel::map_ordered_mut};
 const MOST_WAITING: u64 = 1 << 27;
 /// The number of tiles whose numbers a thread reads at a time.
 const TASK: usize = 64;
-
-/// The rows of one chunk, on the device.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LoadedChunk<'r> {
-    pub(super) rows: &'r DeviceRows,
-    pub(super) chunk: &'r RowChunk,
-    /// The rows as they are stored.
-    pub(super) stored: &'r wgpu::Buffer,
-}
-
-impl LoadedChunk<'_> {
-    /// Records a shader with its own parameters and buffers.
-    pub(super) fn dispatch(
-        &self,
-        context: &Context,
-        work: &mut Work,
-        shader: Shader,
-        parameters: &[Parameter],
-        buffers: &[&wgpu::Buffer],
-        load: Load,
-    ) -> Result<()> {
-        context.dispatch(
-            work,
-            self.rows.variant(shader),
-            &self.rows.parameters(self.chunk, parameters),
-            &self.chunk.bindings(self.stored, buffers),
-            load,
-        )
-    }
-}
 
 /// Numbers that are computed for every row.
 pub(super) trait PerRow {
@@ -56,7 +24,8 @@ pub(super) trait PerRow {
     fn unit(&self, group: usize, unit: f64) -> f64;
 
     /// Records the computation for a chunk.
-    fn record(&self, context: &Context, work: &mut Work, loaded: LoadedChunk<'_>, out: &Lease) -> Result<()>;
+    fn record(&self, context: &Context, work: &mut Work, loaded: &LoadedChunk<'_>, out: &Lease)
+    -> Result<()>;
 }
 
 impl Gpu {
@@ -79,9 +48,8 @@ impl Gpu {
                     context.submit(std::mem::replace(&mut work, context.work(what)))?;
                 }
                 let out = context.reals(chunk.len * per_row.width());
-                let stored = on_device.load(context, rows.features(), &mut work, chunk)?;
-                let loaded = LoadedChunk { rows: &on_device, chunk, stored: &stored };
-                per_row.record(context, &mut work, loaded, &out)?;
+                let loaded = on_device.load(context, rows.features(), &mut work, chunk)?;
+                per_row.record(context, &mut work, &loaded, &out)?;
                 answers.await_chunk(chunk, out)?;
             }
             answers.read(work)?;

@@ -39,6 +39,7 @@ mod submissions;
 mod swap_ahead;
 mod swap_gains;
 mod swap_table;
+mod tiling;
 mod traffic;
 mod trusted;
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]

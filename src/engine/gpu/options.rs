@@ -15,24 +15,22 @@ use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 pub struct GpuOptions {
     adapter: Option<String>,
     precision: Option<Precision>,
-    largest_binding: Option<u64>,
-    longest_dispatch: Option<Duration>,
-    time_limit: Option<Duration>,
+    pub(super) largest_binding: Option<u64>,
+    pub(super) longest_dispatch: Option<Duration>,
+    pub(super) time_limit: Option<Duration>,
     #[cfg_attr(feature = "serde", serde(skip))]
     checks: Checks,
-    row_memory: Option<u64>,
+    pub(super) row_memory: Option<u64>,
     #[cfg_attr(feature = "serde", serde(skip))]
-    has_time_stamps: bool,
+    pub(super) has_time_stamps: bool,
     #[cfg_attr(feature = "serde", serde(skip))]
-    patches: Vec<Patch>,
+    pub(super) patches: Vec<Patch>,
     #[cfg_attr(feature = "serde", serde(skip))]
-    rewrite: Option<Rewrite>,
+    pub(super) rewrite: Option<Rewrite>,
 }
 
 /// The share of a device's memory, in percent, beyond which it counts as full.
 const MEMORY_SHARE: u8 = 90;
-/// The default time limit of one submission.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// A change of a shader's source, for tests that must fail.
 #[derive(Clone, Copy, Debug)]
@@ -116,14 +114,6 @@ impl GpuOptions {
         self
     }
 
-    pub(super) fn patches(&self) -> Vec<Patch> {
-        self.patches.clone()
-    }
-
-    pub(super) fn rewrite(&self) -> Option<Rewrite> {
-        self.rewrite
-    }
-
     /// The run-time checks of shaders. Changed sources are always checked.
     pub(super) fn checks(&self) -> Checks {
         if self.patches.is_empty() && self.rewrite.is_none() { self.checks } else { Checks::Everywhere }
@@ -133,26 +123,6 @@ impl GpuOptions {
     pub(super) fn features(&self) -> wgpu::Features {
         let stamps = wgpu::Features::TIMESTAMP_QUERY;
         wgpu::Features::SHADER_F64 | if self.has_time_stamps { stamps } else { wgpu::Features::empty() }
-    }
-
-    pub(super) fn has_time_stamps(&self) -> bool {
-        self.has_time_stamps
-    }
-
-    pub(super) fn row_memory(&self) -> Option<u64> {
-        self.row_memory
-    }
-
-    pub(super) fn longest_dispatch(&self) -> Option<Duration> {
-        self.longest_dispatch
-    }
-
-    pub(super) fn time_limit(&self) -> Duration {
-        self.time_limit.unwrap_or(TIME_LIMIT)
-    }
-
-    pub(super) fn largest_binding(&self) -> u64 {
-        self.largest_binding.unwrap_or(u64::MAX)
     }
 
     /// Whether f64 was requested explicitly.

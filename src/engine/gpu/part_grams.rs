@@ -8,8 +8,8 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    device_rows::{DeviceRows, RowChunk},
-    map_rows::{LoadedChunk, PerRow},
+    device_rows::{DeviceRows, LoadedChunk, RowChunk},
+    map_rows::PerRow,
     pace::Load,
     parameters::parameters,
     range::QUAD,
@@ -47,12 +47,11 @@ pub(super) fn part_grams(gpu: &Gpu, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -
                     continue;
                 }
                 let mut work = context.work("part_grams");
-                let stored = on_device.load(context, rows.features(), &mut work, chunk)?;
-                let loaded = LoadedChunk { rows: &on_device, chunk, stored: &stored };
+                let loaded = on_device.load(context, rows.features(), &mut work, chunk)?;
                 let terms = match &images {
                     Some(images) => {
                         let out = context.reals(chunk.len * pitch);
-                        images.record(context, &mut work, loaded, &out)?;
+                        images.record(context, &mut work, &loaded, &out)?;
                         Terms::Images(work.hold(out))
                     }
                     None => Terms::Rows(loaded),
@@ -166,7 +165,7 @@ impl Sums<'_> {
                 work,
                 Shader::SumRuns,
                 &parameters! { quads, first, last, blocks, zero: 0_u32 },
-                &[&partials, &spans, totals].map(wgpu::Buffer::as_entire_binding),
+                &[&partials, &spans, totals],
                 Load { groups: blocks * groups.len(), flops: 7.0 * (added * TILE * QUAD) as f64, bytes },
             )?;
         }
@@ -200,7 +199,7 @@ impl Sums<'_> {
                 work,
                 Shader::PartGrams.on(RowType::of(context.precision)),
                 &chunk.image_parameters(self.pitch / QUAD, &parameters),
-                &chunk.bindings(images, own),
+                &chunk.buffers(images, own),
                 load,
             ),
         }

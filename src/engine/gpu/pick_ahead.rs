@@ -4,7 +4,6 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     gain_update::DeviceGains,
-    map_rows::LoadedChunk,
     pace::Load,
     parameters::parameters,
     range::QUAD,
@@ -162,15 +161,13 @@ impl DeviceGains<'_> {
             work,
             Shader::ChoosePick,
             &parameters! { spans, groups, pick },
-            &[leaders, span_groups, &state.numbers, &state.demands, &state.counts, &state.picks]
-                .map(|buffer| buffer.as_entire_binding()),
+            &[leaders, span_groups, &state.numbers, &state.demands, &state.counts, &state.picks],
             Load { groups: 1, flops: bytes, bytes },
         )?;
         let mut first = 0;
         for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
-            let stored = self.rows.load(context, self.source.features(), work, chunk)?;
             let values = (self.rows.quads() * QUAD * (count + 1)) as f64;
-            LoadedChunk { rows: &self.rows, chunk, stored: &stored }.dispatch(
+            self.rows.load(context, self.source.features(), work, chunk)?.dispatch(
                 context,
                 work,
                 Shader::PickDirection,

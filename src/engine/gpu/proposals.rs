@@ -272,13 +272,7 @@ impl Proposer for DeviceProposals {
                     },
                 ]
                 .concat(),
-                &[
-                    self.entries.as_entire_binding(),
-                    self.rows.as_entire_binding(),
-                    self.coins.as_entire_binding(),
-                    self.parts.as_entire_binding(),
-                    found.as_entire_binding(),
-                ],
+                &[&self.entries, &self.rows, &self.coins, &self.parts, found],
                 self.load(context, wave.count),
             )
         })
@@ -307,7 +301,7 @@ impl Gpu {
                 &mut work,
                 Shader::RandomWords,
                 &parameters! { count: counters.len() },
-                &[given.as_entire_binding(), found.as_entire_binding()],
+                &[&given, &found],
                 Load { groups: counters.len().div_ceil(64), flops: 64.0 * OVERHEAD, bytes: 64.0 * 40.0 },
             )?;
             let read = context.download(work, &[(&found, 0, bytes)])?.concat();

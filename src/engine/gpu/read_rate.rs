@@ -71,14 +71,14 @@ impl<'c> Passes<'c> {
             flops: (2 * TILE * QUADS * QUAD) as f64,
             bytes: (TILE * (ROW + 8)) as f64,
         };
-        let bindings: Vec<_> = buffers.iter().map(|buffer| buffer.as_entire_binding()).collect();
+        let buffers: Vec<&wgpu::Buffer> = buffers.iter().map(|buffer| &**buffer).collect();
         let start = Instant::now();
         let mut work = context.work("row_norms");
         for _ in 0..passes {
             let parameters = parameters! { tiles: *tiles, quads: QUADS, reading: 0_u32 };
-            context.dispatch(&mut work, Shader::RowNorms.on(RowType::F32), &parameters, &bindings, load)?;
+            context.dispatch(&mut work, Shader::RowNorms.on(RowType::F32), &parameters, &buffers, load)?;
         }
-        context.download(work, &[(&buffers[3], 0, 4)])?;
+        context.download(work, &[(buffers[3], 0, 4)])?;
         Ok(start.elapsed().as_secs_f64())
     }
 

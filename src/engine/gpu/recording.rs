@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::atomic::Ordering};
 
-use wgpu::{BindGroupEntry, BindingResource, BufferBinding, BufferUsages};
+use wgpu::{BindGroupEntry, BindingResource, Buffer, BufferBinding, BufferUsages};
 
 use super::{
     Gpu,
@@ -47,21 +47,14 @@ pub(super) struct Work {
 #[derive(Debug)]
 struct Group {
     variant: Variant,
-    bindings: Vec<Binding>,
+    /// The page of parameters, then the other buffers.
+    buffers: Vec<Buffer>,
     bound: wgpu::BindGroup,
-}
-
-/// Part of a buffer, or all of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Binding {
-    buffer: wgpu::Buffer,
-    offset: u64,
-    size: Option<wgpu::BufferSize>,
 }
 
 impl Work {
     /// Holds a buffer until the commands are submitted.
-    pub(super) fn hold(&mut self, lease: Lease) -> wgpu::Buffer {
+    pub(super) fn hold(&mut self, lease: Lease) -> Buffer {
         let buffer = (*lease).clone();
         self.held.push(lease);
         buffer
@@ -128,7 +121,7 @@ impl Context {
     }
 
     /// Records a load of a shader, in as many dispatches as it needs. Binding 0 holds the parameters, starting with
-    /// the number of workgroups before the dispatch. The other bindings follow.
+    /// the number of workgroups before the dispatch. The buffers follow.
     ///
     /// # Panics
     /// If these are not the parameters that the shader declares.
@@ -137,13 +130,13 @@ impl Context {
         work: &mut Work,
         shader: impl Into<Variant>,
         parameters: &[Parameter],
-        bindings: &[BindingResource<'_>],
+        buffers: &[&Buffer],
         load: Load,
     ) -> Result<()> {
         let variant = shader.into();
         for run in self.pace.runs(load, self.most_groups) {
             self.make_room(work, self.pace.seconds(Load { groups: run.groups(), ..load }))?;
-            self.record(work, variant, parameters, bindings, run)?;
+            self.record(work, variant, parameters, buffers, run)?;
         }
         Ok(())
     }
@@ -153,14 +146,14 @@ impl Context {
         work: &mut Work,
         variant: Variant,
         parameters: &[Parameter],
-        bindings: &[BindingResource<'_>],
+        buffers: &[&Buffer],
         run: Run,
     ) -> Result<()> {
         let pipeline = self.pipelines.get(self, variant)?;
         let names = parameters.iter().map(|(name, _)| name);
         assert!(names.eq(&pipeline.parameters), "{} declares {:?}", variant.name(), pipeline.parameters);
         let offset = self.place(work, run.start, parameters);
-        let at = self.group(work, pipeline, variant, bindings);
+        let at = self.group(work, pipeline, variant, buffers);
         let pass = work.pass.get_or_insert_with(|| {
             work.passes += 1;
             let timestamp_writes = self.stamps.as_ref().and_then(Stamps::of_pass);
@@ -191,21 +184,16 @@ impl Context {
     }
 
     /// The index of a dispatch's bind group, which may be reused from an earlier dispatch.
-    fn group(
-        &self,
-        work: &mut Work,
-        pipeline: &Pipeline,
-        variant: Variant,
-        bindings: &[BindingResource<'_>],
-    ) -> usize {
-        let page = BufferBinding { buffer: &work.page, offset: 0, size: wgpu::BufferSize::new(PARAMETERS) };
-        let all = || std::iter::once(BindingResource::Buffer(page.clone())).chain(bindings.iter().cloned());
-        let own: Vec<Binding> = all().filter_map(|resource| Binding::of(&resource)).collect();
-        let known = |group: &Group| group.variant == variant && group.bindings == own;
+    fn group(&self, work: &mut Work, pipeline: &Pipeline, variant: Variant, buffers: &[&Buffer]) -> usize {
+        let all = || std::iter::once(&*work.page).chain(buffers.iter().copied());
+        let known = |group: &Group| group.variant == variant && group.buffers.iter().eq(all());
         if let Some(at) = work.groups.iter().position(known) {
             return at;
         }
-        let entries = (0..).zip(all()).map(|(binding, resource)| BindGroupEntry { binding, resource });
+        let page = BufferBinding { buffer: &work.page, offset: 0, size: wgpu::BufferSize::new(PARAMETERS) };
+        let resources = buffers.iter().map(|buffer| buffer.as_entire_binding());
+        let resources = std::iter::once(BindingResource::Buffer(page)).chain(resources);
+        let entries = (0..).zip(resources).map(|(binding, resource)| BindGroupEntry { binding, resource });
         let entries: Vec<_> = entries.chain(self.witness.as_ref().map(Witness::entry)).collect();
         let bound = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(variant.shader.label()),
@@ -215,7 +203,8 @@ impl Context {
         if work.groups.len() == GROUPS {
             work.groups.pop_front();
         }
-        work.groups.push_back(Group { variant, bindings: own, bound });
+        let buffers = all().cloned().collect();
+        work.groups.push_back(Group { variant, buffers, bound });
         work.groups.len() - 1
     }
 }
@@ -226,12 +215,5 @@ impl Gpu {
     #[must_use]
     pub fn parameter_bytes(&self) -> u64 {
         64.max(self.context().alignment as u64)
-    }
-}
-
-impl Binding {
-    fn of(resource: &BindingResource<'_>) -> Option<Self> {
-        let BindingResource::Buffer(BufferBinding { buffer, offset, size }) = resource else { return None };
-        Some(Self { buffer: (*buffer).clone(), offset: *offset, size: *size })
     }
 }

@@ -6,7 +6,8 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    map_rows::{LoadedChunk, PerRow},
+    device_rows::LoadedChunk,
+    map_rows::PerRow,
     pace::Load,
     parameters::parameters,
     range::{QUAD, push_factor, unit_of_matrix},
@@ -62,7 +63,13 @@ impl PerRow for Forms {
         (unit * self.units[group]).powi(2)
     }
 
-    fn record(&self, context: &Context, work: &mut Work, loaded: LoadedChunk<'_>, out: &Lease) -> Result<()> {
+    fn record(
+        &self,
+        context: &Context,
+        work: &mut Work,
+        loaded: &LoadedChunk<'_>,
+        out: &Lease,
+    ) -> Result<()> {
         let block = loaded.rows.block_load(loaded.chunk.tiles.len(), BLOCK);
         // The columns are few enough at a time for one workgroup.
         let wide = BLOCK * context.pace.units_of_a_group(block.flops, block.bytes);

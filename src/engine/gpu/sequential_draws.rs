@@ -150,14 +150,7 @@ impl Proposer for DeviceDraws {
                     },
                 ]
                 .concat(),
-                &[
-                    self.entries.as_entire_binding(),
-                    self.rows.as_entire_binding(),
-                    self.grams.as_entire_binding(),
-                    self.picks.as_entire_binding(),
-                    self.scales.as_entire_binding(),
-                    found.as_entire_binding(),
-                ],
+                &[&self.entries, &self.rows, &self.grams, &self.picks, &self.scales, found],
                 self.load(context, wave.count),
             )
         })?)

@@ -4,7 +4,7 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    device_rows::{LISTED, WEIGHTED},
+    device_rows::WEIGHTED,
     filling::Form,
     pace::{Load, Pace},
     parameters::parameters,
@@ -14,6 +14,7 @@ use super::{
     resident::TILE,
     shaders::{RowType, Shader},
     stored::Stored,
+    tiling::LISTED,
     words,
 };
 use crate::{
@@ -199,8 +200,7 @@ impl Run {
             context.reals(requests * batch.size * stored.quads * QUAD),
         ]
         .map(|lease| work.hold(lease));
-        let buffers = [&rows].into_iter().chain(&own).chain([&*picks]);
-        let bindings: Vec<_> = buffers.map(wgpu::Buffer::as_entire_binding).collect();
+        let buffers: Vec<&wgpu::Buffer> = [&rows].into_iter().chain(&own).chain([&*picks]).collect();
         #[expect(clippy::cast_possible_truncation, reason = "a power of two")]
         let unit = context.precision.epsilon() as f32;
         let each = Row::of(stored).load(batch.size, self.candidates as f64 / requests as f64);
@@ -215,7 +215,7 @@ impl Run {
                 lacking: batch.quota.iter().map(|[least, _]| least).sum::<u32>(),
                 unit,
             },
-            &bindings,
+            &buffers,
             Load { groups: requests, ..each },
         )?;
         Ok(picks)

@@ -9,7 +9,6 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     leaders::whole,
-    map_rows::LoadedChunk,
     pace::Load,
     parameters::parameters,
     range::QUAD,
@@ -247,8 +246,7 @@ impl DeviceSwaps<'_> {
                 quads: self.rows.quads(),
                 most: state.most,
             },
-            &[leaders, span_groups, &state.numbers, &state.swap, &state.swaps]
-                .map(|buffer| buffer.as_entire_binding()),
+            &[leaders, span_groups, &state.numbers, &state.swap, &state.swaps],
             Load { groups: 1, flops: bytes, bytes },
         )
     }
@@ -259,8 +257,7 @@ impl DeviceSwaps<'_> {
         let to = 2 * columns * quads * QUAD;
         let mut first = 0;
         for (chunk, residuals) in self.rows.chunks.iter().zip(&self.residuals) {
-            let stored = self.rows.load(context, self.source.features(), work, chunk)?;
-            LoadedChunk { rows: &self.rows, chunk, stored: &stored }.dispatch(
+            self.rows.load(context, self.source.features(), work, chunk)?.dispatch(
                 context,
                 work,
                 Shader::SwapRow,
@@ -275,16 +272,14 @@ impl DeviceSwaps<'_> {
             work,
             Shader::SwapVectors,
             &parameters! { step, quads, columns },
-            &[&state.swaps, &state.places, &state.swap, &state.vectors]
-                .map(|buffer| buffer.as_entire_binding()),
+            &[&state.swaps, &state.places, &state.swap, &state.vectors],
             load,
         )?;
         context.dispatch(
             work,
             Shader::SwapDuals,
             &parameters! { step, quads, columns, groups, most: state.most },
-            &[&state.swaps, &state.places, &state.scales, &state.swap, &state.vectors]
-                .map(|buffer| buffer.as_entire_binding()),
+            &[&state.swaps, &state.places, &state.scales, &state.swap, &state.vectors],
             load,
         )
     }

@@ -3,8 +3,7 @@
 use super::{
     buffers::{Lease, size_of},
     context::Context,
-    leaders::Leading,
-    map_rows::LoadedChunk,
+    leaders::{Choice, Leading},
     pace::Load,
     parameters::parameters,
     range::{Padded, QUAD, unit_of},
@@ -181,8 +180,7 @@ impl DeviceSwaps<'_> {
     ) -> Result<()> {
         for piece in &self.pieces {
             let chunk = &self.rows.chunks[piece.chunk];
-            let stored = self.rows.load(context, self.source.features(), work, chunk)?;
-            LoadedChunk { rows: &self.rows, chunk, stored: &stored }.dispatch(
+            self.rows.load(context, self.source.features(), work, chunk)?.dispatch(
                 context,
                 work,
                 Shader::SwapGains,
@@ -210,40 +208,12 @@ impl DeviceSwaps<'_> {
         unit: f64,
         weights: &[f64],
     ) -> Result<Vec<BestSwap>> {
-        let swap = |leading: &Leading| self.swap(leading, unit);
-        let first = |one: BestSwap, other: BestSwap| {
-            let wins = other.ratio > one.ratio || other.ratio >= one.ratio && other.position < one.position;
-            if wins { other } else { one }
-        };
-        let best = found.iter().map(|leading| swap(leading)).reduce(first);
-        let Some(best) = best.filter(|best| best.ratio > f64::NEG_INFINITY) else { return Ok(Vec::new()) };
-        if context.precision == Precision::F64 {
-            return Ok(vec![best]);
-        }
-        let floor = best.ratio - self.tolerance(group, weights);
-        let place = |swap: &BestSwap| (swap.position, swap.slot);
-        let is_rival = |swap: &BestSwap| swap.ratio >= floor && place(swap) != place(&best);
-        let mut leading = vec![best];
-        for top in found {
-            if top.second * unit < floor {
-                leading.extend(Some(swap(top)).filter(is_rival));
-                continue;
-            }
-            let tiles = self.leaders.read_tiles(context, "swap_gains", top)?;
-            let (several, single): (Vec<Leading>, Vec<_>) =
-                tiles.into_iter().partition(|tile| tile.second * unit >= floor);
-            leading.extend(single.iter().map(swap).filter(is_rival));
-            for tiles in several.chunks((PARTS_TOGETHER / (weights.len() + 1)).max(1)) {
-                leading.extend(self.read_tiles(context, tiles, weights)?.into_iter().filter(is_rival));
-            }
-        }
-        Ok(leading)
-    }
-
-    fn swap(&self, leading: &Leading, unit: f64) -> BestSwap {
-        let (_, tile) = self.rows.tile(leading.tile);
-        let position = tile.position + leading.row;
-        BestSwap { slot: leading.slot, position, ratio: leading.value * unit }
+        let slack = (context.precision == Precision::F32).then(|| self.tolerance(group, weights));
+        let at_a_time = (PARTS_TOGETHER / (weights.len() + 1)).max(1);
+        let all = (at_a_time, |tiles: &[Leading]| self.read_tiles(context, tiles, weights));
+        let choices = self.leaders.best(context, &self.rows, (found, unit), slack, all)?;
+        let swap = |Choice { position, slot, value: ratio }| BestSwap { slot, position, ratio };
+        Ok(choices.into_iter().map(swap).collect())
     }
 
     /// A bound on the rounding error of a ratio.
@@ -254,7 +224,7 @@ impl DeviceSwaps<'_> {
     }
 
     /// Reads all swaps with the items of some tiles.
-    fn read_tiles(&self, context: &Context, tiles: &[Leading], weights: &[f64]) -> Result<Vec<BestSwap>> {
+    fn read_tiles(&self, context: &Context, tiles: &[Leading], weights: &[f64]) -> Result<Vec<Choice>> {
         let width = size_of(context.precision);
         let part = |buffer, first: usize, len: usize| (buffer, (first * width) as u64, (len * width) as u64);
         let mut parts = Vec::new();
@@ -267,8 +237,8 @@ impl DeviceSwaps<'_> {
             let coefficients = |slot| part(&*piece.coefficients, base + slot * TILE, tile.len);
             parts.extend((0..weights.len()).map(coefficients));
         }
+        let mut choices = Vec::new();
         let found = context.download(context.work("swap_gains"), &parts)?;
-        let mut swaps = Vec::new();
         for (leading, found) in tiles.iter().zip(found.chunks(weights.len() + 1)) {
             let (_, tile) = self.rows.tile(leading.tile);
             let (unit, slots) = (self.rows.units[tile.group], &self.slots[tile.group]);
@@ -277,12 +247,12 @@ impl DeviceSwaps<'_> {
                 let coefficients = context.values("swap_gains", bytes)?;
                 for (at, (residual, coefficient)) in residuals.iter().zip(coefficients).enumerate() {
                     let (d, c) = (residual * (unit * unit), coefficient * (slots[slot] * unit));
-                    let ratio = weights[slot] * d + c * c;
-                    swaps.push(BestSwap { slot, position: tile.position + at, ratio });
+                    let value = weights[slot] * d + c * c;
+                    choices.push(Choice { position: tile.position + at, slot, value });
                 }
             }
         }
-        Ok(swaps)
+        Ok(choices)
     }
 
     /// The load of a pass over the rows, the residuals and the coefficients of every slot.

@@ -11,7 +11,7 @@ use super::{
     device_rows::{DeviceRows, RowChunk},
     gain_update::longest_rows,
     leaders::Leaders,
-    map_rows::{LoadedChunk, PerRow},
+    map_rows::PerRow,
     parameters::parameters,
     range::{QUAD, push_factor, unit_of},
     resident::{BLOCK, TILE},
@@ -94,7 +94,7 @@ pub(super) fn swap_table<'e>(
                 Residuals::Known(squares) => rows.upload_squares(context, squares)?,
                 Residuals::Beyond(beyond) => residuals_beyond(context, &rows, source, beyond)?,
             },
-            leaders: Leaders::new(context, &rows),
+            leaders: Leaders::new(context, &rows, "swap_gains"),
             longest: longest.clone(),
             source: source.clone(),
             slots,
@@ -119,8 +119,8 @@ fn residuals_beyond(
     let mut residuals = Vec::with_capacity(rows.chunks.len());
     for chunk in &rows.chunks {
         let own = context.reals(chunk.len);
-        let stored = rows.load(context, source.features(), &mut work, chunk)?;
-        forms.record(context, &mut work, LoadedChunk { rows, chunk, stored: &stored }, &own)?;
+        let loaded = rows.load(context, source.features(), &mut work, chunk)?;
+        forms.record(context, &mut work, &loaded, &own)?;
         rows.let_go(context, &mut work)?;
         residuals.push(own);
     }
@@ -153,8 +153,7 @@ impl DeviceSwaps<'_> {
         for piece in &self.pieces {
             let chunk = &self.rows.chunks[piece.chunk];
             let mut work = context.work("swap_table");
-            let stored = self.rows.load(context, self.source.features(), &mut work, chunk)?;
-            LoadedChunk { rows: &self.rows, chunk, stored: &stored }.dispatch(
+            self.rows.load(context, self.source.features(), &mut work, chunk)?.dispatch(
                 context,
                 &mut work,
                 Shader::SwapTable,

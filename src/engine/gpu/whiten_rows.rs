@@ -4,7 +4,8 @@ use super::{
     Gpu,
     buffers::Lease,
     context::Context,
-    map_rows::{LoadedChunk, PerRow},
+    device_rows::LoadedChunk,
+    map_rows::PerRow,
     parameters::parameters,
     range::{Padded, QUAD},
     recording::Work,
@@ -47,7 +48,13 @@ impl PerRow for Images {
         unit * self.units[group]
     }
 
-    fn record(&self, context: &Context, work: &mut Work, loaded: LoadedChunk<'_>, out: &Lease) -> Result<()> {
+    fn record(
+        &self,
+        context: &Context,
+        work: &mut Work,
+        loaded: &LoadedChunk<'_>,
+        out: &Lease,
+    ) -> Result<()> {
         loaded.dispatch(
             context,
             work,

@@ -309,7 +309,7 @@ fn parameters_in_another_order_are_noticed() {
     let Some(gpu) = engines::open(&options, "parameters in another order") else { return };
     let faulty = engines::tested(&gpu, 0);
     let message = engines::noticed("parameters in another order", || row_norms(&faulty));
-    assert!(message.contains("declares"), "{message}");
+    assert!(message.contains("row_norms.f32 declares"), "{message}");
 }
 
 #[test]

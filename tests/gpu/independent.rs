@@ -93,14 +93,20 @@ fn rows_may_come_in_chunks() {
 #[test]
 fn work_may_be_cut() {
     for precision in PRECISIONS {
-        let options =
-            GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_micros(30));
-        let Some(gpu) = open(&options, "short dispatches") else { return };
-        let problems = problems();
-        let before = gpu.traffic();
-        conform(&gpu, vec![problems[2].clone(), problems[4].clone()], replays(precision));
-        let added = gpu.traffic() - before;
-        assert!(added.dispatches > 4 * added.waits, "{added:?}");
+        let traffic = |options: GpuOptions| {
+            let gpu = open(&options.with_precision(precision), "short dispatches")?;
+            let problems = problems();
+            let before = gpu.traffic();
+            conform(&gpu, vec![problems[2].clone(), problems[4].clone()], replays(precision));
+            Some(gpu.traffic() - before)
+        };
+        let Some(whole) = traffic(GpuOptions::default()) else { return };
+        let Some(cut) = traffic(GpuOptions::default().with_longest_dispatch(Duration::from_micros(30)))
+        else {
+            return;
+        };
+        assert!(cut.dispatches > 4 * whole.dispatches, "{cut:?} {whole:?}");
+        assert!(cut.submissions > 4 * whole.submissions, "{cut:?} {whole:?}");
     }
 }
 

@@ -49,9 +49,11 @@ fn planted_faults_are_noticed() {
         let Some(gpu) = open(&options, "planted faults") else { return };
         let problem = Problem::new(10, 4, &[1, 2]);
         let expected = problem.draws(&Engine::cpu(), 20).unwrap();
-        // A fault may also leave no digits.
-        let is_noticed = problem.draws(&gpu.engine(), 20).map_or(true, |drawn| drawn != expected);
-        assert!(is_noticed, "{shader}: {from} → {to} goes unnoticed");
+        match problem.draws(&gpu.engine(), 20) {
+            Ok(drawn) => assert_ne!(drawn, expected, "{shader}: {from} → {to} goes unnoticed"),
+            // The fault may also leave no digits.
+            Err(error) => assert!(matches!(error, Error::IllConditioned { .. }), "{error}"),
+        }
     }
 }
 
@@ -83,7 +85,9 @@ fn subsets_are_those_of_the_cpu() {
 fn single_precision_keeps_its_law() {
     let Some(gpu) = gpu(Precision::F32) else { return };
     let problem = Problem::new(24, 8, &[2, 2]);
-    assert_eq!(problem.draws(&gpu.engine(), 3).unwrap().len(), 3);
+    // The weights are off by 1e-7, which changes no choice here.
+    let [found, expected] = [gpu.engine(), Engine::cpu()].map(|engine| problem.draws(&engine, 20).unwrap());
+    assert_eq!(found, expected);
 }
 
 /// The first pick is weighed by the set-up, and every other pick by a pass. The second part takes a new grid.

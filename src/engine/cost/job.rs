@@ -67,6 +67,8 @@ pub(super) struct Work {
     pub(super) order: f64,
     /// Number of times that the host waits for a GPU.
     pub(super) waits: f64,
+    /// Bytes of inverses and weights that the host reads from a GPU.
+    pub(super) downloaded: f64,
 }
 
 /// The kind of engine, which decides the algorithm.
@@ -230,9 +232,10 @@ impl Job {
     fn interpolation(&self, draws: f64) -> Work {
         let rank = self.rank();
         let set_up = self.products(self.dims).and(self.products(rank));
-        let nodes = self.eliminations(INVERSE, self.nodes(self.parts));
+        let nodes = self.nodes(self.parts);
+        let inverses = Work { downloaded: self.inverses(nodes), ..self.eliminations(INVERSE, nodes) };
         let own = (self.picks / self.parts).max(1.0);
-        let mut work = set_up.and(nodes);
+        let mut work = set_up.and(inverses);
         let mut left = self.parts;
         while left >= 1.0 {
             let nodes = self.nodes(left);
@@ -240,9 +243,11 @@ impl Job {
             let laid_out =
                 if self.parts > 1.0 { 0.5 } else { 0.0 } + if left < self.parts { 1.0 } else { 0.0 };
             let inverses = self.eliminations(laid_out * INVERSE, nodes);
-            // The host conditions the nodes.
-            let weights = own * 2.0 * self.items / self.parts * self.dims * rank;
-            let stage = Work { operations: weights, waits: 1.0 + own, ..inverses };
+            // The host conditions the nodes on either engine, which is left out.
+            let weights = own * self.items / self.parts;
+            let operations = 2.0 * weights * self.dims * rank;
+            let downloaded = laid_out * self.inverses(nodes) + 8.0 * weights;
+            let stage = Work { operations, waits: 1.0 + own, downloaded, ..inverses };
             work = work.and(stage.times(draws));
             left -= 1.0;
         }
@@ -278,6 +283,7 @@ impl Work {
             eliminations: self.eliminations + other.eliminations,
             order: self.order.max(other.order),
             waits: self.waits + other.waits,
+            downloaded: self.downloaded + other.downloaded,
         }
     }
 
@@ -288,6 +294,7 @@ impl Work {
             eliminations: count * self.eliminations,
             order: self.order,
             waits: count * self.waits,
+            downloaded: count * self.downloaded,
         }
     }
 }

@@ -49,12 +49,13 @@ impl Rates {
     /// Rates that a good GPU of its kind reaches in f64. They show whether a GPU is worth opening, after which it is
     /// measured. An H200 was measured at 6.6e9 (upload), 1.4e12 (read) and 7.8e12 (multiply).
     pub(in crate::engine) fn of_good_gpu(is_discrete: bool) -> Self {
-        let [upload, read, multiply, small, large] =
-            if is_discrete { [12e9, 1.5e12, 8e12, 1.5e12, 2e11] } else { [15e9, 1e11, 2e11, 4e10, 2e10] };
+        // By their instructions, large matrices take no longer per operation than small ones.
+        let [upload, read, multiply, eliminate] =
+            if is_discrete { [12e9, 1.5e12, 8e12, 1.5e12] } else { [15e9, 1e11, 2e11, 4e10] };
         Self {
             read,
             multiply,
-            eliminate: [small, large],
+            eliminate: [eliminate; 2],
             gpu: Some(GpuRates { upload, latency: 5e-5, opening: OPENING }),
         }
     }
@@ -83,7 +84,8 @@ impl Rates {
             opening: gpu.opening,
             upload: job.bytes / gpu.upload,
             uploaded_bytes: job.bytes,
-            computing: computing + work.waits * gpu.latency,
+            // Both directions are taken to be equally fast.
+            computing: computing + work.waits * gpu.latency + work.downloaded / gpu.upload,
         }
     }
 }

@@ -173,9 +173,11 @@ impl Context {
 
     /// Uploads words into a buffer.
     pub(super) fn uploaded_words(&self, words: &[u32]) -> Lease {
-        let bytes = bytemuck::cast_slice(words);
+        let bytes: &[u8] = bytemuck::cast_slice(words);
         let buffer = self.storage(bytes.len() as u64);
-        self.send_bytes(&buffer, 0, bytes);
+        for (piece, bytes) in bytes.chunks(PIECE).enumerate() {
+            self.send_bytes(&buffer, (piece * PIECE) as u64, bytes);
+        }
         buffer
     }
 

@@ -46,17 +46,17 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
                 let (count, total) = (own.len(), chosen.len() * own.len());
                 let matrices = context.storage((total * matrix).max(16) as u64);
                 let mut work = context.work("candidate_determinants");
+                // Only inverses need pivots.
+                let pivots = work.hold(context.storage(4));
                 let found = on_device.record(
                     &mut work,
                     Shader::CandidateDeterminants,
                     own,
                     chosen.len(),
                     &parameters! { candidates: chosen.len(), nodes: count, n: size, parts },
-                    &[&matrices, &context.storage(4), &projections],
+                    &[&matrices, &pivots, &projections],
                 )?;
-                for (number, determinant) in
-                    found.read(context, work, &matrices, 0)?.0.into_iter().enumerate()
-                {
+                for (number, determinant) in found.read(context, work)?.into_iter().enumerate() {
                     let (i, node) = (chosen[number / count], first + number % count);
                     sums[i] += match determinant {
                         Some(determinant) => (candidates.coefficients[node] * determinant.value()).re,

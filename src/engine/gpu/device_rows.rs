@@ -11,7 +11,7 @@ use super::{
     recording::Work,
     resident::{BLOCK, TILE},
     row_factors::Scaling,
-    shaders::Shader,
+    shaders::{RowType, Shader},
     stored::Stored,
     tiling::{Tile, Tiling},
 };
@@ -63,14 +63,12 @@ impl DeviceRows {
         let reading = if scaling.is_of_groups() { 0 } else { WEIGHTED };
         let chunks = tiling.chunks.iter().filter(|chunk| chunk.len > 0);
         let chunks = chunks.map(|chunk| {
-            let table = context.storage(4 * chunk.table_len() as u64);
-            context.send_bytes(&table, 0, bytemuck::cast_slice(&chunk.table()));
             let factors = scaling.factors(rows.features(), &stored, chunk.stored_rows(tiling.chunk_rows));
             Ok(RowChunk {
                 stored: chunk.number,
                 tiles: chunk.tiles.iter().map(|(tile, _)| *tile).collect(),
                 len: chunk.len,
-                table,
+                table: context.uploaded_words(&chunk.table()),
                 factors: context.uploaded(&factors)?,
             })
         });
@@ -145,13 +143,14 @@ impl DeviceRows {
     /// Errors of the device.
     pub(super) fn load<'r>(
         &'r self,
-        context: &Context,
+        context: &'r Context,
         features: &Features,
         work: &mut Work,
         chunk: &'r RowChunk,
     ) -> Result<LoadedChunk<'r>> {
+        let (quads, reading, row_type) = (self.quads(), self.reading, self.stored.row_type);
         let stored = self.stored.chunk(context, features, work, chunk.stored)?;
-        Ok(LoadedChunk { rows: self, chunk, stored })
+        Ok(LoadedChunk { context, rows: self, chunk, stored, row_type, quads, reading })
     }
 
     /// Whether all rows stay on the device.
@@ -175,11 +174,7 @@ impl DeviceRows {
     /// # Errors
     /// Errors of the device.
     pub(super) fn let_go(&self, context: &Context, work: &mut Work) -> Result<()> {
-        if self.stays() {
-            return Ok(());
-        }
-        let done = std::mem::replace(work, context.work(work.what));
-        context.submit(done).map(drop)
+        if self.stays() { Ok(()) } else { context.submit_so_far(work).map(drop) }
     }
 
     /// Uploads all rows if they stay on the device.
@@ -228,54 +223,47 @@ impl DeviceRows {
     }
 }
 
-/// The rows of one chunk, on the device.
+/// The rows of one chunk on the device, or images of them.
 #[derive(Debug)]
 pub(super) struct LoadedChunk<'r> {
+    pub(super) context: &'r Context,
     pub(super) rows: &'r DeviceRows,
     pub(super) chunk: &'r RowChunk,
-    /// The rows as they are stored.
     stored: wgpu::Buffer,
+    row_type: RowType,
+    quads: usize,
+    reading: u32,
 }
 
 impl LoadedChunk<'_> {
-    /// Records a shader that reads rows, with its own parameters and buffers.
+    /// Images of the rows, in the device's precision and in the order of positions.
+    pub(super) fn images(&self, stored: wgpu::Buffer, quads: usize) -> Self {
+        let row_type = RowType::of(self.context.precision);
+        Self { stored, row_type, quads, reading: IMAGES, ..*self }
+    }
+
+    /// Records a shader that reads the rows, with its own parameters and buffers.
     pub(super) fn dispatch(
         &self,
-        context: &Context,
         work: &mut Work,
         shader: Shader,
         parameters: &[Parameter],
         buffers: &[&wgpu::Buffer],
         load: Load,
     ) -> Result<()> {
-        let Self { rows, chunk, stored } = self;
-        let of_rows = parameters! { tiles: chunk.tiles.len(), quads: rows.quads(), reading: rows.reading };
-        let variant = shader.on(rows.stored.row_type);
-        context.dispatch(
+        let Self { chunk, quads, reading, .. } = *self;
+        let of_rows = parameters! { tiles: chunk.tiles.len(), quads, reading };
+        self.context.dispatch(
             work,
-            variant,
+            shader.on(self.row_type),
             &[&of_rows, parameters].concat(),
-            &chunk.buffers(stored, buffers),
+            &[&[&self.stored, &chunk.table, &chunk.factors], buffers].concat(),
             load,
         )
     }
 }
 
 impl RowChunk {
-    /// The buffers of a shader that reads rows: the rows, the table, the factors, then the shader's own buffers.
-    pub(super) fn buffers<'b>(
-        &'b self,
-        rows: &'b wgpu::Buffer,
-        own: &[&'b wgpu::Buffer],
-    ) -> Vec<&'b wgpu::Buffer> {
-        [&[rows, &self.table, &self.factors], own].concat()
-    }
-
-    /// The first parameters of a shader that reads images of the rows instead of the rows.
-    pub(super) fn image_parameters(&self, quads: usize, own: &[Parameter]) -> Vec<Parameter> {
-        [&parameters! { tiles: self.tiles.len(), quads, reading: IMAGES }[..], own].concat()
-    }
-
     /// Ranges of tiles of the same group, with the group.
     pub(super) fn spans(&self) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> + '_ {
         let mut next = 0;

@@ -183,7 +183,7 @@ impl DeviceSwaps<'_> {
             // The coefficients of a single chunk are still there from the first pass.
             if pass == Pass::Bounds || self.rows.chunks.len() > 1 {
                 let loaded = self.rows.load(context, self.source.features(), work, chunk)?;
-                search.images.record(context, work, &loaded, &search.coefficients)?;
+                search.images.record(work, &loaded, &search.coefficients)?;
             }
             for first in (0..search.widest).step_by(sides) {
                 context.dispatch(

@@ -204,7 +204,7 @@ impl DeviceGains<'_> {
         let mut work = context.work("gain_update");
         for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
             let loaded = self.rows.load(context, self.source.features(), &mut work, chunk)?;
-            Norms.record(context, &mut work, &loaded, gains)?;
+            Norms.record(&mut work, &loaded, gains)?;
             self.rows.let_go(context, &mut work)?;
         }
         context.submit(work).map(drop)
@@ -257,7 +257,6 @@ impl DeviceGains<'_> {
         let mut first = 0;
         for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
             self.rows.load(context, self.source.features(), work, chunk)?.dispatch(
-                context,
                 work,
                 Shader::GainUpdate,
                 &parameters! { direction: direction.map_or(NO_DIRECTION, words), first },

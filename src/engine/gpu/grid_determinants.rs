@@ -18,6 +18,7 @@ use crate::{
     engine::{Engine, GridPoint, GridRequest, PhaseGrid},
     error::DeviceProblem,
     linalg::Determinant,
+    parallel::map_ordered,
 };
 
 /// The exponent that shaders return for matrices that they cannot eliminate.
@@ -51,24 +52,27 @@ pub(super) fn grid_determinants(
             let matrices = context.storage((nodes.len() * matrix).max(16) as u64);
             let mut work = context.work("grid_determinants");
             let found = on_device.eliminate(&mut work, nodes.clone(), &matrices, request)?;
-            let (determinants, entries) = found.read(context, work, &matrices, nodes.len() * wanted)?;
-            for (node, determinant) in nodes.zip(determinants) {
-                let start = (node - first) * 2 * size * size;
-                points.push(match determinant {
-                    Some(determinant) if wanted > 0 => {
-                        let inverse = Some(complex_matrix(context, &entries[start..], size)?);
-                        GridPoint { determinant, inverse }
-                    }
-                    Some(determinant) => GridPoint { determinant, inverse: None },
-                    None => on_host(grid, node, request)?,
-                });
+            let [mantissas, exponents] = found.places(context);
+            let places = [mantissas, exponents, (&*matrices, 0, (nodes.len() * wanted) as u64)];
+            let found = context.downloaded(work, &places, |bytes| {
+                let determinants = Found::determinants(context, "grid_determinants", bytes[0], bytes[1])?;
+                let point = |node: usize| {
+                    let Some(determinant) = determinants[node] else { return Ok(None) };
+                    let own = (wanted > 0).then(|| &bytes[2][node * wanted..][..wanted]);
+                    let inverse = own.map(|own| complex_matrix(context, own, size)).transpose()?;
+                    Ok(Some(GridPoint { determinant, inverse }))
+                };
+                map_ordered(determinants.len(), point).into_iter().collect::<Result<Vec<_>>>()
+            })??;
+            for (node, point) in nodes.zip(found) {
+                points.push(point.map_or_else(|| on_host(grid, node, request), Ok)?);
             }
         }
         Ok(points)
     })
 }
 
-/// A generating function on the device, and its nodes.
+/// A generating function on the device, whose nodes are uploaded when they are needed.
 pub(super) struct DeviceGrid<'g> {
     context: &'g Context,
     grid: PhaseGrid<'g>,
@@ -107,7 +111,8 @@ impl<'g> DeviceGrid<'g> {
         self.record(work, Shader::GridDeterminants, nodes, 1, &own, &[matrices, &pivots])
     }
 
-    /// Records a shader that eliminates a matrix per node and candidate, in as many dispatches as its steps need.
+    /// Records a shader that eliminates a matrix per node and candidate, in as many dispatches as its steps need. The
+    /// shader's own parameters precede the steps. Its own buffers lie between the phases and the determinants.
     pub(super) fn record(
         &self,
         work: &mut Work,
@@ -207,8 +212,10 @@ pub(super) fn matrices_per_binding(context: &Context, bytes: usize) -> Result<us
     Ok(fit)
 }
 
-fn complex_matrix(context: &Context, entries: &[f64], size: usize) -> Result<Mat<c64>> {
-    if !entries[..2 * size * size].iter().all(|x| x.is_finite()) {
+/// Reads a matrix of this size, row by row. All entries must be finite.
+fn complex_matrix(context: &Context, bytes: &[u8], size: usize) -> Result<Mat<c64>> {
+    let mut entries = vec![0.0; 2 * size * size];
+    if !context.scaled(bytes, 1.0, &mut entries) {
         return Err(context.not_finite("grid_determinants").into());
     }
     Ok(Mat::from_fn(size, size, |i, j| {
@@ -229,19 +236,11 @@ impl Found {
         Self { count, mantissas: context.reals(2 * count), exponents: context.storage(4 * count as u64) }
     }
 
-    /// Runs the recorded commands. Returns the determinants, `None` for nearly singular matrices, and the numbers in
-    /// the first `wanted` bytes of the matrices.
-    pub(super) fn read(
-        &self,
-        context: &Context,
-        work: Work,
-        matrices: &wgpu::Buffer,
-        wanted: usize,
-    ) -> Result<(Vec<Option<Determinant>>, Vec<f64>)> {
-        let [mantissas, exponents] = self.places(context);
+    /// Runs the recorded commands. Returns the determinants; `None` for nearly singular matrices.
+    pub(super) fn read(&self, context: &Context, work: Work) -> Result<Vec<Option<Determinant>>> {
         let what = work.what;
-        let found = context.download(work, &[mantissas, exponents, (matrices, 0, wanted as u64)])?;
-        Ok((Self::determinants(context, what, &found[0], &found[1])?, context.widened(&found[2])))
+        let found = context.download(work, &self.places(context))?;
+        Self::determinants(context, what, &found[0], &found[1])
     }
 
     /// The ranges to download.

@@ -127,6 +127,7 @@ impl<'c> Plan<'c> {
         let groups = entries.div_ceil(THREADS) * parts.div_ceil(PARTS);
         let lanes = (GROUPS / groups).clamp(1, grid.nodes().min(most));
         let (flops, bytes) = Self::of_a_node(context);
+        let elimination = Load { groups: 1, flops: 8.0 * (size as f64).powi(3), bytes: 0.0 };
         let of_a_lane = TURNS.min(context.pace.units_of_a_group(flops, bytes));
         Ok(Self {
             context,
@@ -135,22 +136,9 @@ impl<'c> Plan<'c> {
             together: (most / lanes).min(parts),
             parts,
             nodes: (fit.min(MOST_BYTES / matrix).min(lanes * of_a_lane))
-                .min(Self::nodes_of_a_submission(context, size).max(FEWEST))
+                .min(context.pace.groups_of_a_submission(elimination).max(FEWEST))
                 .clamp(1, grid.nodes()),
         })
-    }
-
-    /// The number of nodes in the longest submission, between two checks of a watch.
-    fn nodes_of_a_submission(context: &Context, size: usize) -> usize {
-        let flops = 8.0 * (size as f64).powi(3);
-        let of_a_node = context.pace.seconds(Load { groups: 1, flops, bytes: 0.0 });
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "casts of floats saturate"
-        )]
-        let nodes = (context.pace.longest_submission() / of_a_node) as usize;
-        nodes
     }
 
     /// Operations and bytes of a workgroup per node.
@@ -190,8 +178,7 @@ impl<'c> Plan<'c> {
             }
             found.push(own);
             if nodes.end < of.grid.nodes() {
-                let recorded = std::mem::replace(&mut work, context.work("grid_forms"));
-                pending.push_back((context.submit(recorded)?, nodes.end));
+                pending.push_back((context.submit_so_far(&mut work)?, nodes.end));
             }
         }
         self.record_totals(&mut work, &sums)?;

@@ -10,7 +10,7 @@ use super::{
     pace::Load,
     parameters::parameters,
     part_trials::PartTrials,
-    proposals::{LARGEST, OVERHEAD, TURNS, WHAT, found, of_wave, unit, upload_words},
+    proposals::{LARGEST, OVERHEAD, TURNS, WHAT, found, of_wave, unit},
     range::QUAD,
     recording::Work,
     shaders::{Shader, Variant},
@@ -101,17 +101,15 @@ impl DeviceItems {
         let items = |table: &&AliasTable| {
             (0..table.len() as u32).map(|position| table.item(position)).collect::<Vec<u32>>()
         };
-        let factors = context.reals(tables.factors.len());
-        context.write(&factors, 0, tables.factors)?;
         Ok(Self {
             gpu: gpu.clone(),
             shape: tables.shape,
             features: tables.features.clone(),
             stored,
-            entries: upload_words(context, &entries),
-            picks: upload_words(context, trials.picks.as_flattened()),
-            rows: upload_words(context, &tables.trials.iter().flat_map(items).collect::<Vec<u32>>()),
-            factors,
+            entries: context.uploaded_words(&entries),
+            picks: context.uploaded_words(trials.picks.as_flattened()),
+            rows: context.uploaded_words(&tables.trials.iter().flat_map(items).collect::<Vec<u32>>()),
+            factors: context.uploaded(tables.factors)?,
             trials,
         })
     }

@@ -24,8 +24,7 @@ pub(super) trait PerRow {
     fn unit(&self, group: usize, unit: f64) -> f64;
 
     /// Records the computation for a chunk.
-    fn record(&self, context: &Context, work: &mut Work, loaded: &LoadedChunk<'_>, out: &Lease)
-    -> Result<()>;
+    fn record(&self, work: &mut Work, loaded: &LoadedChunk<'_>, out: &Lease) -> Result<()>;
 }
 
 impl Gpu {
@@ -45,11 +44,11 @@ impl Gpu {
             let mut work = context.work(what);
             for (number, chunk) in on_device.chunks.iter().enumerate() {
                 if number > 0 {
-                    context.submit(std::mem::replace(&mut work, context.work(what)))?;
+                    context.submit_so_far(&mut work)?;
                 }
                 let out = context.reals(chunk.len * per_row.width());
                 let loaded = on_device.load(context, rows.features(), &mut work, chunk)?;
-                per_row.record(context, &mut work, &loaded, &out)?;
+                per_row.record(&mut work, &loaded, &out)?;
                 answers.await_chunk(chunk, out)?;
             }
             answers.read(work)?;

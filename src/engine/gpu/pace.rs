@@ -35,13 +35,6 @@ pub(super) struct Load {
     pub(super) bytes: f64,
 }
 
-impl Load {
-    /// The load of a workgroup that runs alone, at its share of the rate.
-    pub(super) fn alone(flops: f64, bytes: f64) -> Self {
-        Self { groups: 1, flops: CORES * flops, bytes: CORES * bytes }
-    }
-}
-
 /// Workgroups of one dispatch: `x` by `y`, after `start` others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
@@ -76,9 +69,9 @@ impl Pace {
         Self { flops, bytes, longest }
     }
 
-    /// The seconds that a whole load takes on an idle device.
+    /// The seconds that a whole load takes on an idle device. Few workgroups leave some of its cores idle.
     pub(super) fn seconds(&self, load: Load) -> f64 {
-        load.groups as f64 * self.each(load.flops, load.bytes)
+        CORES.max(load.groups as f64) * self.each(load.flops, load.bytes)
     }
 
     /// The most seconds of one submission.
@@ -86,9 +79,14 @@ impl Pace {
         SUBMISSION * self.longest
     }
 
+    /// The number of times that something of this many seconds fits into the longest submission; at least one.
+    pub(super) fn times_in_a_submission(&self, seconds: f64) -> usize {
+        whole(self.longest_submission() / seconds)
+    }
+
     /// The number of such workgroups in the longest submission; at least one.
     pub(super) fn groups_of_a_submission(&self, load: Load) -> usize {
-        whole(self.longest_submission() / self.each(load.flops, load.bytes))
+        self.times_in_a_submission(self.each(load.flops, load.bytes))
     }
 
     /// The number of units of work, each of this many operations and bytes, for one workgroup; at least one.
@@ -167,8 +165,8 @@ mod tests {
                     for run in pace.runs(load, most) {
                         assert_eq!(run.start, next);
                         assert!(run.groups() > 0 && run.x <= most && run.y <= most);
-                        let own = Load { groups: run.groups(), ..load };
-                        assert!(run.groups() == 1 || pace.seconds(own) <= longest, "{run:?}");
+                        let own = run.groups() as f64 * pace.each(load.flops, load.bytes);
+                        assert!(run.groups() == 1 || own <= longest, "{run:?}");
                         next += run.groups();
                     }
                     assert_eq!(next, groups, "every workgroup once");
@@ -192,6 +190,8 @@ mod tests {
         let units = pace.units_of_a_group(2.0 * 4096.0, 1024.0);
         let alone = CORES * pace.seconds(Load { groups: units, flops: 2.0 * 4096.0, bytes: 1024.0 });
         assert!((0.09..=0.1).contains(&alone), "{alone}");
+        let one = Load { groups: 1, flops: units as f64 * 2.0 * 4096.0, bytes: units as f64 * 1024.0 };
+        assert!((pace.seconds(one) / alone - 1.0).abs() < 1e-12);
         assert_eq!(pace.units_of_a_group(1e12, 0.0), 1);
     }
 }

@@ -15,7 +15,7 @@ use super::{
     range::QUAD,
     recording::Work,
     resident::{BLOCK, TILE},
-    shaders::{RowType, Shader},
+    shaders::Shader,
     whiten_rows::Images,
     words,
 };
@@ -41,39 +41,35 @@ pub(super) fn part_grams(gpu: &Gpu, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -
         for groups in sums.batches() {
             let totals = context.reals(2 * sums.values() * groups.len());
             let mut so_far = vec![Start::Anew; groups.len()];
+            let mut work = context.work("part_grams");
             for chunk in &on_device.chunks {
                 let runs = sums.runs(chunk, &groups);
                 if runs.is_empty() {
                     continue;
                 }
-                let mut work = context.work("part_grams");
+                if so_far.contains(&Start::Before) {
+                    // The device works on some rows while others are uploaded.
+                    context.submit_so_far(&mut work)?;
+                }
                 let loaded = on_device.load(context, rows.features(), &mut work, chunk)?;
                 let terms = match &images {
                     Some(images) => {
                         let out = context.reals(chunk.len * pitch);
-                        images.record(context, &mut work, &loaded, &out)?;
-                        Terms::Images(work.hold(out))
+                        images.record(&mut work, &loaded, &out)?;
+                        loaded.images(work.hold(out), pitch / QUAD)
                     }
-                    None => Terms::Rows(loaded),
+                    None => loaded,
                 };
-                sums.add(&mut work, chunk, &terms, &runs, (&groups, &mut so_far), &totals)?;
-                // The device works on these rows while others are uploaded.
-                context.submit(work)?;
+                sums.add(&mut work, &terms, &runs, (&groups, &mut so_far), &totals)?;
             }
             let unit = |l: usize| match &images {
                 Some(images) => images.unit(l, on_device.units[l]),
                 None => on_device.units[l],
             };
-            found.extend(sums.read(&totals, &groups, &so_far, unit)?);
+            found.extend(sums.read(work, &totals, (&groups, &so_far), unit)?);
         }
         Ok(found)
     })
-}
-
-/// The terms that are summed over the rows of a chunk.
-enum Terms<'r> {
-    Rows(LoadedChunk<'r>),
-    Images(wgpu::Buffer),
 }
 
 /// The value at which a sum begins.
@@ -143,8 +139,7 @@ impl Sums<'_> {
     fn add(
         &self,
         work: &mut Work,
-        chunk: &RowChunk,
-        terms: &Terms<'_>,
+        terms: &LoadedChunk<'_>,
         runs: &[Run],
         (groups, so_far): (&Range<usize>, &mut [Start]),
         totals: &Lease,
@@ -157,7 +152,7 @@ impl Sums<'_> {
         let partials = context.reals(most * self.values());
         for first in (0..runs.len()).step_by(most) {
             let last = runs.len().min(first + most);
-            self.record_runs(work, chunk, terms, &runs[first..last], first, &[&table, &partials])?;
+            self.record_runs(work, terms, &runs[first..last], first, &[&table, &partials])?;
             let (quads, blocks) = (self.values() / QUAD, (self.values() / QUAD).div_ceil(TILE));
             let added = (last - first).div_ceil(groups.len()) + 2;
             let bytes = (added * TILE * QUAD * size_of(context.precision)) as f64;
@@ -177,13 +172,11 @@ impl Sums<'_> {
     fn record_runs(
         &self,
         work: &mut Work,
-        chunk: &RowChunk,
-        terms: &Terms<'_>,
+        terms: &LoadedChunk<'_>,
         runs: &[Run],
         first: usize,
         own: &[&wgpu::Buffer],
     ) -> Result<()> {
-        let context = self.context;
         let blocks = self.pitch.div_ceil(BLOCK);
         let (flops, bytes) = self.of_a_tile();
         let longest = runs.iter().map(|run| run.tiles).max().unwrap_or(0) as f64;
@@ -192,25 +185,15 @@ impl Sums<'_> {
             flops: flops * longest,
             bytes: bytes * longest,
         };
-        let parameters = parameters! { blocks, first };
-        match terms {
-            Terms::Rows(loaded) => loaded.dispatch(context, work, Shader::PartGrams, &parameters, own, load),
-            Terms::Images(images) => context.dispatch(
-                work,
-                Shader::PartGrams.on(RowType::of(context.precision)),
-                &chunk.image_parameters(self.pitch / QUAD, &parameters),
-                &chunk.buffers(images, own),
-                load,
-            ),
-        }
+        terms.dispatch(work, Shader::PartGrams, &parameters! { blocks, first }, own, load)
     }
 
     /// Reads the sums of some groups. `unit` gives the divisor of a group's rows.
     fn read(
         &self,
+        work: Work,
         totals: &Lease,
-        groups: &Range<usize>,
-        so_far: &[Start],
+        (groups, so_far): (&Range<usize>, &[Start]),
         unit: impl Fn(usize) -> f64,
     ) -> Result<Vec<Mat<f64>>> {
         let context = self.context;
@@ -222,7 +205,7 @@ impl Sums<'_> {
             .filter(|&own| so_far[own] == Start::Before)
             .map(|own| (&**totals, place(own).0, place(own).1))
             .collect();
-        let mut found = context.download(context.work("part_grams"), &parts)?.into_iter();
+        let mut found = context.download(work, &parts)?.into_iter();
         let gram = |(group, start): (usize, &Start)| {
             if *start == Start::Anew {
                 return Ok(Mat::zeros(self.size, self.size));

@@ -64,10 +64,8 @@ impl DeviceGains<'_> {
         };
         let (numbers, picks) = context.checked("gain_update", || {
             self.begin(context)?;
-            let pass = self.pass_seconds(context);
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
-            let fit = (context.pace.longest_submission() / pass) as usize;
-            let count = asked.min(fit.max(1));
+            let pass = context.pace.seconds(self.rows.tile_load(self.rows.tiles()));
+            let count = asked.min(context.pace.times_in_a_submission(pass));
             let numbers = self.numbers(context.precision, request, &comparable);
             let state = Loop::upload(context, self, request, &numbers, count)?;
             let mut work = context.work("gain_update");
@@ -136,11 +134,6 @@ impl DeviceGains<'_> {
         numbers
     }
 
-    /// The seconds of one pick on the slowest card considered.
-    fn pass_seconds(&self, context: &Context) -> f64 {
-        context.pace.seconds(self.rows.tile_load(self.rows.tiles())).max(f64::MIN_POSITIVE)
-    }
-
     fn record_pick(
         &self,
         context: &Context,
@@ -168,7 +161,6 @@ impl DeviceGains<'_> {
         for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
             let values = (self.rows.quads() * QUAD * (count + 1)) as f64;
             self.rows.load(context, self.source.features(), work, chunk)?.dispatch(
-                context,
                 work,
                 Shader::PickDirection,
                 &parameters! { pick, first, count, groups },

@@ -84,10 +84,10 @@ impl ProposalDevice for Gpu {
                 shape: tables.shape,
                 capacity,
                 rounds,
-                entries: upload_words(context, &entries),
+                entries: context.uploaded_words(&entries),
                 rows: upload_rows(context, tables.shape.items, tables.shape.rank, tables.unit_row)?,
-                coins: upload_words(context, tables.coins),
-                parts: upload_words(context, tables.parts.as_flattened()),
+                coins: context.uploaded_words(tables.coins),
+                parts: context.uploaded_words(tables.parts.as_flattened()),
             }) as Box<dyn Proposer>)
         })
     }
@@ -127,14 +127,6 @@ fn most_rounds(shape: &ProposalShape) -> usize {
     let projection = pitch / 2 + 1;
     let once = rank + rank.div_ceil(256) + size * (projection + pitch + parts + 2);
     TURNS.saturating_sub(once) / (pitch + size * projection + 2)
-}
-
-pub(super) fn upload_words(context: &Context, words: &[u32]) -> Lease {
-    let buffer = context.storage(4 * words.len() as u64);
-    for (piece, words) in words.chunks(PIECE).enumerate() {
-        context.send_bytes(&buffer, 4 * (piece * PIECE) as u64, bytemuck::cast_slice(words));
-    }
-    buffer
 }
 
 /// Uploads the rows, of `width` values each. They need no digits beyond the device's.
@@ -293,7 +285,7 @@ impl Gpu {
     pub fn random_words(&self, counters: &[[u32; 6]]) -> Result<Vec<[u32; 4]>> {
         let context = self.context();
         context.checked("random_words", || {
-            let given = upload_words(context, counters.as_flattened());
+            let given = context.uploaded_words(counters.as_flattened());
             let bytes = 16 * counters.len() as u64;
             let found = context.storage(bytes);
             let mut work = context.work("random_words");

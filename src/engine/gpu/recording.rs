@@ -120,6 +120,12 @@ impl Context {
         Ok(number)
     }
 
+    /// Submits the recorded commands, and begins to record others. Returns the number to wait for.
+    pub(super) fn submit_so_far(&self, work: &mut Work) -> Result<u64> {
+        let recorded = std::mem::replace(work, self.work(work.what));
+        self.submit(recorded)
+    }
+
     /// Records a load of a shader, in as many dispatches as it needs. Binding 0 holds the parameters, starting with
     /// the number of workgroups before the dispatch. The buffers follow.
     ///

@@ -63,22 +63,15 @@ impl PerRow for Forms {
         (unit * self.units[group]).powi(2)
     }
 
-    fn record(
-        &self,
-        context: &Context,
-        work: &mut Work,
-        loaded: &LoadedChunk<'_>,
-        out: &Lease,
-    ) -> Result<()> {
+    fn record(&self, work: &mut Work, loaded: &LoadedChunk<'_>, out: &Lease) -> Result<()> {
         let block = loaded.rows.block_load(loaded.chunk.tiles.len(), BLOCK);
         // The columns are few enough at a time for one workgroup.
-        let wide = BLOCK * context.pace.units_of_a_group(block.flops, block.bytes);
+        let wide = BLOCK * loaded.context.pace.units_of_a_group(block.flops, block.bytes);
         for (groups, factors) in &self.batches {
             for first in (0..self.columns.max(1)).step_by(wide) {
                 let last = self.columns.min(first + wide);
                 let times = (last - first).div_ceil(BLOCK) as f64;
                 loaded.dispatch(
-                    context,
                     work,
                     Shader::RowForms,
                     &parameters! {

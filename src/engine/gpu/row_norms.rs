@@ -1,8 +1,7 @@
 //! `row_norms`: ‖a_i‖² for every row.
 
 use super::{
-    Gpu, buffers::Lease, context::Context, device_rows::LoadedChunk, map_rows::PerRow, recording::Work,
-    shaders::Shader,
+    Gpu, buffers::Lease, device_rows::LoadedChunk, map_rows::PerRow, recording::Work, shaders::Shader,
 };
 use crate::{Result, engine::Rows};
 
@@ -18,15 +17,9 @@ impl PerRow for Norms {
         unit * unit
     }
 
-    fn record(
-        &self,
-        context: &Context,
-        work: &mut Work,
-        loaded: &LoadedChunk<'_>,
-        out: &Lease,
-    ) -> Result<()> {
+    fn record(&self, work: &mut Work, loaded: &LoadedChunk<'_>, out: &Lease) -> Result<()> {
         let load = loaded.rows.tile_load(loaded.chunk.tiles.len());
-        loaded.dispatch(context, work, Shader::RowNorms, &[], &[out], load)
+        loaded.dispatch(work, Shader::RowNorms, &[], &[out], load)
     }
 }
 

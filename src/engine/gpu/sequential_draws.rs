@@ -7,7 +7,7 @@ use super::{
     pace::Load,
     parameters::parameters,
     part_trials::PartTrials,
-    proposals::{LARGEST, OVERHEAD, TURNS, found, of_wave, unit, upload_rows, upload_words},
+    proposals::{LARGEST, OVERHEAD, TURNS, found, of_wave, unit, upload_rows},
     shaders::{Shader, Variant},
     words,
 };
@@ -100,11 +100,11 @@ impl DeviceDraws {
             gpu: gpu.clone(),
             shape,
             rounds: words(rounds(&shape)),
-            entries: upload_words(context, &entries),
+            entries: context.uploaded_words(&entries),
             rows: upload_rows(context, shape.items, pitch, &unit_row)?,
-            grams: upload(context, &grams)?,
-            picks: upload_words(context, trials.picks.as_flattened()),
-            scales: upload(context, &scales)?,
+            grams: context.uploaded(&grams)?,
+            picks: context.uploaded_words(trials.picks.as_flattened()),
+            scales: context.uploaded(&scales)?,
             trials,
         })
     }
@@ -119,12 +119,6 @@ impl DeviceDraws {
         let bytes = 8.0 * trials + values * size_of(context.precision) as f64;
         Load { groups: count as usize, flops, bytes }
     }
-}
-
-fn upload(context: &Context, values: &[f64]) -> Result<Lease> {
-    let buffer = context.reals(values.len());
-    context.write(&buffer, 0, values)?;
-    Ok(buffer)
 }
 
 impl Proposer for DeviceDraws {

@@ -65,7 +65,7 @@ impl SlateDevice for Gpu {
             for (number, run) in runs.iter().enumerate() {
                 if number > 0 {
                     // The buffers of one run are free for the next.
-                    context.submit(std::mem::replace(&mut work, context.work(WHAT)))?;
+                    context.submit_so_far(&mut work)?;
                 }
                 found.push(run.record(context, &mut work, &stored, batch)?);
             }

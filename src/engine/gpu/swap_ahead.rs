@@ -125,15 +125,14 @@ impl DeviceSwaps<'_> {
         let most = self.slots.iter().map(Vec::len).max().unwrap_or(0);
         let pass = self.load(self.rows.tiles(), most);
         let seconds = context.pace.seconds(pass) + 2.0 * context.pace.seconds(self.state_load(columns));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
-        let fit = (context.pace.longest_submission() / seconds.max(f64::MIN_POSITIVE)) as usize;
-        fit.max(1)
+        context.pace.times_in_a_submission(seconds)
     }
 
     /// Half the load of updating the dual basis after a swap.
     fn state_load(&self, columns: usize) -> Load {
         let values = 5.0 * (self.rows.quads() * QUAD * columns) as f64;
-        Load::alone(2.0 * values, values * size_of(self.gpu.context().precision) as f64)
+        let bytes = values * size_of(self.gpu.context().precision) as f64;
+        Load { groups: 1, flops: 2.0 * values, bytes }
     }
 
     fn upload(
@@ -258,12 +257,11 @@ impl DeviceSwaps<'_> {
         let mut first = 0;
         for (chunk, residuals) in self.rows.chunks.iter().zip(&self.residuals) {
             self.rows.load(context, self.source.features(), work, chunk)?.dispatch(
-                context,
                 work,
                 Shader::SwapRow,
                 &parameters! { step, first, groups, to },
                 &[&state.swaps, &state.places, residuals, &state.vectors],
-                Load::alone((quads * QUAD) as f64, (16 * quads * QUAD) as f64),
+                Load { groups: 1, flops: (quads * QUAD) as f64, bytes: (16 * quads * QUAD) as f64 },
             )?;
             first += chunk.tiles.len();
         }

@@ -181,7 +181,6 @@ impl DeviceSwaps<'_> {
         for piece in &self.pieces {
             let chunk = &self.rows.chunks[piece.chunk];
             self.rows.load(context, self.source.features(), work, chunk)?.dispatch(
-                context,
                 work,
                 Shader::SwapGains,
                 &parameters! {

@@ -120,7 +120,7 @@ fn residuals_beyond(
     for chunk in &rows.chunks {
         let own = context.reals(chunk.len);
         let loaded = rows.load(context, source.features(), &mut work, chunk)?;
-        forms.record(context, &mut work, &loaded, &own)?;
+        forms.record(&mut work, &loaded, &own)?;
         rows.let_go(context, &mut work)?;
         residuals.push(own);
     }
@@ -154,7 +154,6 @@ impl DeviceSwaps<'_> {
             let chunk = &self.rows.chunks[piece.chunk];
             let mut work = context.work("swap_table");
             self.rows.load(context, self.source.features(), &mut work, chunk)?.dispatch(
-                context,
                 &mut work,
                 Shader::SwapTable,
                 &parameters! {

@@ -91,20 +91,13 @@ impl ChunkTiling {
         })
     }
 
-    fn is_listed(&self) -> bool {
-        self.tiles.iter().any(|(_, item)| *item == LISTED)
-    }
-
-    pub(super) fn table_len(&self) -> usize {
-        4 * self.tiles.len() + if self.is_listed() { self.len } else { 0 }
-    }
-
+    /// The tiles as shaders read them, then the stored rows of all positions if the rows of a tile are listed.
     pub(super) fn table(&self) -> Vec<u32> {
-        let mut table = Vec::with_capacity(self.table_len());
+        let mut table = Vec::with_capacity(4 * self.tiles.len());
         for (tile, item) in &self.tiles {
             table.extend([words(tile.group), words(tile.start), words(tile.len), *item]);
         }
-        if self.is_listed() {
+        if self.tiles.iter().any(|(_, item)| *item == LISTED) {
             table.extend(&self.rows);
         }
         table

@@ -48,15 +48,8 @@ impl PerRow for Images {
         unit * self.units[group]
     }
 
-    fn record(
-        &self,
-        context: &Context,
-        work: &mut Work,
-        loaded: &LoadedChunk<'_>,
-        out: &Lease,
-    ) -> Result<()> {
+    fn record(&self, work: &mut Work, loaded: &LoadedChunk<'_>, out: &Lease) -> Result<()> {
         loaded.dispatch(
-            context,
             work,
             Shader::WhitenRows,
             &parameters! {

@@ -1,4 +1,4 @@
-//! Conditioning on picks: of the nodes and of the rows.
+//! The choice of a pick, and conditioning of nodes and rows on it.
 
 use faer::{MatMut, MatRef, c64};
 

@@ -10,7 +10,7 @@ use crate::{
     Result,
     engine::{PhaseGrid, RowMap, grid_inverses, in_double, inverses_at_a_time},
     linalg::{column, complex_inverse},
-    parallel::map_ordered,
+    parallel::{map_ordered, threads},
     polynomial::torus::{Torus, TorusPlan, less_one, real_sum},
 };
 
@@ -66,7 +66,8 @@ impl ItemNodes {
         if shares.is_empty() {
             points.push((c64::new(1.0, 0.0), &rows * rows.transpose()));
         }
-        for phases in outer.chunks((inverses_at_a_time(rank) * shares.len()).max(1)) {
+        let at_a_time = inverses_at_a_time(rank).max(threads());
+        for phases in outer.chunks((at_a_time * shares.len()).max(1)) {
             let found = grid_inverses(engine, &PhaseGrid { shares: &shares, phases })?;
             points.extend(map_ordered(found.len(), |node| {
                 let (determinant, inverse) = &found[node];

@@ -9,17 +9,16 @@
 
 struct Parameters {
   start: u32, count: u32, first: u32, block_low: u32, block_high: u32, seed_low: u32, seed_high: u32,
-  pitch: u32, size: u32, slots: u32, rounds: u32, unit: f32,
+  rows_at_a_time: u32, pitch: u32, size: u32, slots: u32, rounds: u32, unit: f32,
 }
 struct Found { count: atomic<u32>, records: array<u32> }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
-@group(0) @binding(1) var<storage, read> trial_entries: array<vec2<u32>>;
-@group(0) @binding(2) var<storage, read> unit_rows: array<real>;
-@group(0) @binding(3) var<storage, read> grams: array<real4>;
-@group(0) @binding(4) var<storage, read> picks: array<vec4<u32>>;
-@group(0) @binding(5) var<storage, read> scales: array<real>;
-@group(0) @binding(6) var<storage, read_write> found: Found;
+@group(0) @binding(4) var<storage, read> trial_entries: array<vec2<u32>>;
+@group(0) @binding(5) var<storage, read> grams: array<real4>;
+@group(0) @binding(6) var<storage, read> picks: array<vec4<u32>>;
+@group(0) @binding(7) var<storage, read> scales: array<real>;
+@group(0) @binding(8) var<storage, read_write> found: Found;
 
 var<workgroup> sh_state: u32;
 

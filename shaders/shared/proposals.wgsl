@@ -1,23 +1,23 @@
 // Proposals of a k-DPP under a quota with at most MOST items and parts, one per workgroup of 64 threads. A proposal
 // chooses k eigenvectors, then picks items until there are k or a part has too many.
 //
-// trial_entries: own shares and alias of every position; unit_rows: r values per position; coins: ⌊2³² Pr(take j | c
+// unit_rows: r values per position; trial_entries: own shares and alias of every position; coins: ⌊2³² Pr(take j | c
 // wanted)⌋, c = 1 … k, for every eigenvector j; parts: first position and maximum number of items; found: accepted or
 // undecided proposals, each as its number within the dispatches, with the highest bit set if undecided, and k
 // positions.
 
 struct Parameters {
   start: u32, count: u32, first: u32, block_low: u32, block_high: u32, seed_low: u32, seed_high: u32,
-  items: u32, capacity: u32, rank: u32, size: u32, parts: u32, slots: u32, rounds: u32, unit: f32,
+  rows_at_a_time: u32, items: u32, capacity: u32, rank: u32, size: u32, parts: u32, slots: u32, rounds: u32,
+  unit: f32,
 }
 struct Found { count: atomic<u32>, records: array<u32> }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
-@group(0) @binding(1) var<storage, read> trial_entries: array<vec2<u32>>;
-@group(0) @binding(2) var<storage, read> unit_rows: array<real>;
-@group(0) @binding(3) var<storage, read> coins: array<u32>;
-@group(0) @binding(4) var<storage, read> parts: array<vec2<u32>>;
-@group(0) @binding(5) var<storage, read_write> found: Found;
+@group(0) @binding(4) var<storage, read> trial_entries: array<vec2<u32>>;
+@group(0) @binding(5) var<storage, read> coins: array<u32>;
+@group(0) @binding(6) var<storage, read> parts: array<vec2<u32>>;
+@group(0) @binding(7) var<storage, read_write> found: Found;
 
 const NOBODY: u32 = 0xffffffffu;
 const GOES_ON: u32 = 3u;

@@ -57,7 +57,7 @@ fn try_rows(draw: u32, number: u32, t: u32, thread: u32) -> Tried {
   let position = sh_positions[trial];
   var left = ZERO;
   for (var j = lane; j < parameters.pitch; j += LANES) {
-    let x = unit_rows[position * parameters.pitch + j];
+    let x = unit_entry(position, parameters.pitch, j);
     sh_rows[trial * WIDEST + j] = x;
     left += x * x;
   }

@@ -79,7 +79,7 @@ fn trial_of(proposal: u32, number: u32, picked: u32, thread: u32) -> Trial {
   for (var j = 0u; j < pitch(); j++) {
     var x = ZERO;
     if alive && j < p.size {
-      x = unit_rows[position * p.rank + sh_chosen[j]];
+      x = unit_entry(position, p.rank, sh_chosen[j]);
     }
     sh_residuals[j * LANES + thread] = x;
     square += x * x;

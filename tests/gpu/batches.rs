@@ -1,14 +1,14 @@
 //! Problems of which a device draws batches, and what the host draws of them.
 
 use oracles::{
-    engines::{gpu, noticed},
+    engines::{gpu, noticed, open},
     random::normals,
 };
 use partition_dpp::{
     Engine, Features, Partition, PartitionDpp, Quota, Sampler, Subset,
     engine::{
         Precision,
-        gpu::{Fault, Gpu},
+        gpu::{Fault, Gpu, GpuOptions},
     },
 };
 
@@ -123,6 +123,31 @@ impl Expected {
     /// Whether a message says only that the draws of a problem are wrong.
     pub(crate) fn is_wrong_draw(&self, message: &str) -> bool {
         self.0.iter().any(|(problem, ..)| problem.name == message)
+    }
+}
+
+/// Returns options under which 700 rows of 24 values take three buffers.
+pub(crate) fn in_three_buffers(precision: Precision) -> GpuOptions {
+    let width = if precision == Precision::F32 { 4 } else { 8 };
+    GpuOptions::default().with_precision(precision).with_largest_binding(256 * 24 * width)
+}
+
+/// Asserts that draws from rows in three buffers are those of the host, also in the last buffer.
+pub(crate) fn conform_in_three_buffers(problem: &Problem, verb: &'static str) {
+    for precision in PRECISIONS {
+        let options = in_three_buffers(precision);
+        let Some(gpu) = open(&options, "small bindings") else { return };
+        let expected = Expected::of(vec![problem.clone()], precision);
+        expected.conform(&gpu, replays(precision));
+        for (from, to) in [
+            ("return second_rows[at]", "return unit_rows[at]"),
+            ("return third_rows[at]", "return second_rows[at]"),
+        ] {
+            let Some(faulty) = open(&options.clone().with_patch(verb, from, to), "planted faults") else {
+                return;
+            };
+            expected.noticed(&faulty, replays(precision), &format!("{from} → {to}"));
+        }
     }
 }
 

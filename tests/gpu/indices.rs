@@ -10,7 +10,7 @@ use partition_dpp::engine::{
 };
 
 use crate::{
-    batches::{Problem, conform, replays},
+    batches::{Problem, conform, in_three_buffers, replays},
     conformance, conformance_determinants, conformance_forms, conformance_gains, conformance_swaps,
     conformance_tables, independent, sequential,
     testimony::{place, testifying},
@@ -55,6 +55,7 @@ fn draws(precision: Precision) -> Vec<(GpuOptions, Vec<Problem>)> {
     let few = [&independent::problems()[2..3], &sequential::problems()[2..3]].concat();
     vec![
         (whole.clone().with_largest_binding(1 << 16), vec![independent::of_chunks()]),
+        (in_three_buffers(precision).with_witness(testifying), vec![sequential::of_buffers()]),
         (whole.clone(), [independent::problems(), sequential::problems()].concat()),
         (whole.with_longest_dispatch(Duration::from_nanos(1)), few),
     ]

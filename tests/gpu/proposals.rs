@@ -28,7 +28,9 @@ use partition_dpp::{
     watch::Ended,
 };
 
-use crate::batches::{Expected, PRECISIONS, Problem, conform, drawn_by_host, replays};
+use crate::batches::{
+    Expected, PRECISIONS, Problem, conform, conform_in_three_buffers, drawn_by_host, replays,
+};
 
 /// Makes a problem of Gaussian rows for tilted proposals.
 fn problem(name: &'static str, items: usize, dims: usize, quota: &[usize], draws: u64) -> Problem {
@@ -65,6 +67,11 @@ fn the_device_finds_what_the_host_finds() {
         let Some(gpu) = gpu(precision) else { return };
         conform(&gpu, problems(), replays(precision));
     }
+}
+
+#[test]
+fn rows_may_take_several_buffers() {
+    conform_in_three_buffers(&problem("buffers", 700, 24, &[2, 3, 2], 40), "small_proposals");
 }
 
 /// Opens a device with a text replaced in its shader.
@@ -121,7 +128,7 @@ fn planted_faults_are_noticed() {
         ),
         ("real(high >> 8u)", "real(high >> 9u)"),
         // Faults in their residuals.
-        ("unit_rows[position * p.rank + sh_chosen[j]]", "unit_rows[position * p.rank + j]"),
+        ("unit_entry(position, p.rank, sh_chosen[j])", "unit_entry(position, p.rank, j)"),
         ("- along * sh_directions", "- 0.5 * along * sh_directions"),
         ("s < picked; s++", "s + 1u < picked; s++"),
         ("trial = project(trial, sh_picked - 1u, thread);", ""),

@@ -15,7 +15,7 @@ use partition_dpp::{
     },
 };
 
-use crate::batches::{Expected, PRECISIONS, Problem, conform, replays};
+use crate::batches::{Expected, PRECISIONS, Problem, conform, conform_in_three_buffers, replays};
 
 /// The requested law error.
 const WANTED: f64 = 5e-3;
@@ -82,6 +82,16 @@ fn the_device_keeps_what_the_host_keeps() {
     }
 }
 
+/// Makes a problem whose rows take three buffers in small bindings.
+pub(crate) fn of_buffers() -> Problem {
+    problem("buffers", 700, 24, &[2, 1, 3, 1], 40)
+}
+
+#[test]
+fn rows_may_take_several_buffers() {
+    conform_in_three_buffers(&of_buffers(), "sequential_draws");
+}
+
 /// Opens a device with texts replaced in its shader.
 fn patched(precision: Precision, patches: &[(&'static str, &'static str)]) -> Option<Gpu> {
     let options =
@@ -140,8 +150,8 @@ fn planted_faults_are_noticed() {
         ("TRIALS + number + trial, draw", "TRIALS + number, draw"),
         ("tried += min(trials.rejected + 1u, AT_ONCE);", "tried += AT_ONCE;"),
         (
-            "unit_rows[position * parameters.pitch + j]",
-            "unit_rows[(pick_first(t) + trial) * parameters.pitch + j]",
+            "unit_entry(position, parameters.pitch, j)",
+            "unit_entry(pick_first(t) + trial, parameters.pitch, j)",
         ),
         ("sh_fates[used] == REJECTED", "sh_fates[AT_ONCE - 1u - used] == REJECTED"),
         ("verdict(sh_thresholds[trial], square, margin)", "ACCEPTED"),

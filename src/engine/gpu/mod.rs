@@ -42,6 +42,7 @@ mod swap_table;
 mod tiling;
 mod traffic;
 mod trusted;
+mod unit_rows;
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 mod waiting;
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]

@@ -10,6 +10,7 @@ use super::{
     recording::Work,
     sequential_draws::DeviceDraws,
     shaders::{Shader, Variant},
+    unit_rows::UnitRows,
     words,
 };
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
         SequentialTables, Verdict, Wave,
     },
     error::DeviceProblem,
-    parallel::{map_in_tasks, map_ordered},
+    parallel::map_in_tasks,
 };
 
 /// The most items or parts of a proposal that fit in workgroup memory.
@@ -33,8 +34,6 @@ const LANES: usize = 64;
 const PATIENCE: f64 = 16.0;
 /// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
 pub(super) const TURNS: usize = 30_000;
-/// The number of values of rows computed at a time.
-const PIECE: usize = 1 << 20;
 /// Operations of a trial, apart from the operations on its row. Most of them are for random words.
 pub(super) const OVERHEAD: f64 = 600.0;
 /// The most proposals of a wave.
@@ -52,7 +51,7 @@ struct DeviceProposals {
     capacity: u32,
     rounds: u32,
     entries: Lease,
-    rows: Lease,
+    rows: UnitRows,
     coins: Lease,
     parts: Lease,
 }
@@ -60,13 +59,10 @@ struct DeviceProposals {
 impl ProposalDevice for Gpu {
     fn takes(&self, shape: &ProposalShape) -> bool {
         let context = self.context();
-        let values = (shape.items as u64).saturating_mul(shape.rank as u64);
-        let bytes = values.saturating_mul(size_of(context.precision) as u64);
         let largest = context.largest_binding;
         (1..=MOST).contains(&shape.size)
             && (1..=MOST).contains(&shape.parts)
-            && u32::try_from(values).is_ok()
-            && bytes <= largest
+            && UnitRows::fit(context, shape.items, shape.rank)
             && 8 * (shape.items as u64 + 1) <= largest
             && 4 * (shape.rank * shape.size) as u64 <= largest
             && Variant::from(shader(shape)).workgroup_memory(context.precision) <= context.workgroup_memory
@@ -85,7 +81,7 @@ impl ProposalDevice for Gpu {
                 capacity,
                 rounds,
                 entries: context.uploaded_words(&entries),
-                rows: upload_rows(context, tables.shape.items, tables.shape.rank, tables.unit_row)?,
+                rows: UnitRows::upload(context, tables.shape.items, tables.shape.rank, tables.unit_row)?,
                 coins: context.uploaded_words(tables.coins),
                 parts: context.uploaded_words(tables.parts.as_flattened()),
             }) as Box<dyn Proposer>)
@@ -127,34 +123,6 @@ fn most_rounds(shape: &ProposalShape) -> usize {
     let projection = pitch / 2 + 1;
     let once = rank + rank.div_ceil(256) + size * (projection + pitch + parts + 2);
     TURNS.saturating_sub(once) / (pitch + size * projection + 2)
-}
-
-/// Uploads the rows, of `width` values each. They need no digits beyond the device's.
-pub(super) fn upload_rows(
-    context: &Context,
-    items: usize,
-    width: usize,
-    unit_row: &(dyn Fn(u32, &mut [f64]) + Sync),
-) -> Result<Lease> {
-    /// Rows per task.
-    const TASK: usize = 256;
-    let buffer = context.reals(items * width);
-    let piece = (PIECE / width).next_multiple_of(TASK);
-    for first in (0..items).step_by(piece) {
-        let last = items.min(first + piece);
-        let rows = map_ordered((last - first).div_ceil(TASK), |task| {
-            let start = first + task * TASK;
-            let mut values = vec![0.0; (last.min(start + TASK) - start) * width];
-            for (position, row) in (start..).zip(values.chunks_exact_mut(width)) {
-                unit_row(words(position), row);
-            }
-            values
-        });
-        context.write(&buffer, first * width, &rows.concat())?;
-        // The upload overlaps with the computation of the next rows.
-        context.hand_over(None);
-    }
-    Ok(buffer)
 }
 
 /// Half the distance between numbers near 1 in the device's precision.
@@ -253,6 +221,7 @@ impl Proposer for DeviceProposals {
                 &[
                     &of_wave(wave)[..],
                     &parameters! {
+                        rows_at_a_time: self.rows.at_a_time,
                         items,
                         capacity: self.capacity,
                         rank,
@@ -264,7 +233,7 @@ impl Proposer for DeviceProposals {
                     },
                 ]
                 .concat(),
-                &[&self.entries, &self.rows, &self.coins, &self.parts, found],
+                &[&self.rows.buffers()[..], &[&self.entries, &self.coins, &self.parts, found]].concat(),
                 self.load(context, wave.count),
             )
         })

@@ -7,8 +7,9 @@ use super::{
     pace::Load,
     parameters::parameters,
     part_trials::PartTrials,
-    proposals::{LARGEST, OVERHEAD, TURNS, found, of_wave, unit, upload_rows},
+    proposals::{LARGEST, OVERHEAD, TURNS, found, of_wave, unit},
     shaders::{Shader, Variant},
+    unit_rows::UnitRows,
     words,
 };
 use crate::{
@@ -35,7 +36,7 @@ pub(super) struct DeviceDraws {
     rounds: u32,
     trials: PartTrials,
     entries: Lease,
-    rows: Lease,
+    rows: UnitRows,
     grams: Lease,
     picks: Lease,
     scales: Lease,
@@ -65,12 +66,10 @@ impl DeviceDraws {
     pub(super) fn fit(context: &Context, shape: &ProposalShape) -> bool {
         let (width, pitch) = (size_of(context.precision) as u64, pitch(shape));
         let largest = context.largest_binding;
-        let values = (shape.items as u64).saturating_mul(pitch as u64);
         (1..=MOST).contains(&shape.size)
             && (1..=WIDEST).contains(&pitch)
             && shape.size * (pitch + 1) <= SPACE
-            && u32::try_from(values).is_ok()
-            && values.saturating_mul(width) <= largest
+            && UnitRows::fit(context, shape.items, pitch)
             && 8 * (shape.items + shape.parts) as u64 <= largest
             && (shape.parts as u64).saturating_mul((pitch * pitch) as u64 * width) <= largest
             && Variant::from(Shader::SequentialDraws).workgroup_memory(context.precision)
@@ -101,7 +100,7 @@ impl DeviceDraws {
             shape,
             rounds: words(rounds(&shape)),
             entries: context.uploaded_words(&entries),
-            rows: upload_rows(context, shape.items, pitch, &unit_row)?,
+            rows: UnitRows::upload(context, shape.items, pitch, &unit_row)?,
             grams: context.uploaded(&grams)?,
             picks: context.uploaded_words(trials.picks.as_flattened()),
             scales: context.uploaded(&scales)?,
@@ -136,6 +135,7 @@ impl Proposer for DeviceDraws {
                 &[
                     &of_wave(wave)[..],
                     &parameters! {
+                        rows_at_a_time: self.rows.at_a_time,
                         pitch: pitch(&self.shape),
                         size: self.shape.size,
                         slots,
@@ -144,7 +144,8 @@ impl Proposer for DeviceDraws {
                     },
                 ]
                 .concat(),
-                &[&self.entries, &self.rows, &self.grams, &self.picks, &self.scales, found],
+                &[&self.rows.buffers()[..], &[&self.entries, &self.grams, &self.picks, &self.scales, found]]
+                    .concat(),
                 self.load(context, wave.count),
             )
         })?)

@@ -1,6 +1,10 @@
 //! Made-up CPUs and GPUs, and crossovers from hand calculations.
 
-use super::{GpuRates, Job, Rates, Task, rates::Compared, rates::Time};
+use super::{
+    GpuRates, Job, Rates, Task,
+    job::On,
+    rates::{Compared, Time},
+};
 use crate::Engine;
 
 const TASKS: [Task; 8] = [
@@ -66,6 +70,21 @@ fn weights_cross_over_where_a_hand_calculation_says() {
     let job = |draws| Job::of_size(100_000, 64, 4, Task::Interpolation(draws)).with_picks(4);
     let found = crossover(job, &CPU, &GPU);
     assert_eq!(found, 147);
+}
+
+#[test]
+fn inverses_and_weights_are_downloaded() {
+    // The torus of two parts has ⌈0.325 · 3 · 34⌉ = 34 nodes, that of one part ⌈0.325 · 29⌉ = 10. The set-up downloads 34
+    // inverses of 16 · 64² bytes. A draw lays out half of the first grid again and one and a half of the second, and
+    // weighs 500 items twice in each part.
+    let job = Job::of_size(1000, 64, 4, Task::Interpolation(1)).with_parts(2).with_picks(4);
+    let expected = (34.0 + 0.5 * 34.0 + 1.5 * 10.0) * 65_536.0 + 4.0 * 500.0 * 8.0;
+    assert!((job.work(On::Gpu).downloaded / expected - 1.0).abs() < 1e-12);
+    let more = GPU.time_of(&job).seconds()
+        - Rates { gpu: Some(GpuRates { upload: f64::INFINITY, ..GPU.gpu.unwrap() }), ..GPU }
+            .time_of(&job)
+            .seconds();
+    assert!((more / ((expected + job.bytes) / 2e10) - 1.0).abs() < 1e-9);
 }
 
 /// More rows never take less time, and an open GPU never takes more time than one that is not.

@@ -139,6 +139,11 @@ pub(crate) fn conform_in_three_buffers(problem: &Problem, verb: &'static str) {
         let Some(gpu) = open(&options, "small bindings") else { return };
         let expected = Expected::of(vec![problem.clone()], precision);
         expected.conform(&gpu, replays(precision));
+        // More than three buffers are not taken.
+        let smaller =
+            options.clone().with_largest_binding(230 * 24 * if precision == Precision::F32 { 4 } else { 8 });
+        let Some(smaller) = open(&smaller, "smaller bindings") else { return };
+        problem.sampled(&smaller.engine(), |sampler| assert_eq!(sampler.batched_proposals(), None));
         for (from, to) in [
             ("return second_rows[at]", "return unit_rows[at]"),
             ("return third_rows[at]", "return second_rows[at]"),

@@ -74,7 +74,8 @@ impl ProposalDevice for Gpu {
         let (entries, capacity) = tables.trials.entries();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not above 30 000")]
         let rounds = rounds(&tables.shape, PATIENCE).min(most_rounds(&tables.shape) as f64) as u32;
-        self.with_room(WHAT, || {
+        // If there is no room for tables, the host makes the proposals.
+        context.checked(WHAT, || {
             Ok(Box::new(DeviceProposals {
                 gpu: self.clone(),
                 shape: tables.shape,
@@ -93,7 +94,7 @@ impl ProposalDevice for Gpu {
     }
 
     fn prepare_sequential(&self, tables: &SequentialTables<'_>) -> Result<Box<dyn Proposer>> {
-        self.with_room(WHAT, || Ok(Box::new(DeviceDraws::new(self, tables)?) as Box<dyn Proposer>))
+        self.context().checked(WHAT, || Ok(Box::new(DeviceDraws::new(self, tables)?) as Box<dyn Proposer>))
     }
 
     fn takes_items(&self, shape: &ProposalShape) -> bool {
@@ -101,7 +102,6 @@ impl ProposalDevice for Gpu {
     }
 
     fn prepare_items(&self, tables: &ItemTables<'_>) -> Result<Box<dyn Proposer>> {
-        // If there is no room for these rows, the rows of other features stay.
         self.context().checked(WHAT, || Ok(Box::new(DeviceItems::new(self, tables)?) as Box<dyn Proposer>))
     }
 }

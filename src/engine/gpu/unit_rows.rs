@@ -1,5 +1,7 @@
 //! Rows of unit length on the device, from which draws take their trials.
 
+use std::collections::VecDeque;
+
 use super::{
     buffers::{Lease, size_of},
     context::Context,
@@ -13,6 +15,8 @@ const BUFFERS: usize = 3;
 /// The number of values computed at a time, and the number of rows per task.
 const VALUES: usize = 1 << 20;
 const TASK: usize = 256;
+/// The most submissions that hold memory on the host while they wait for the device: half a gigabyte.
+const MOST_SENT: usize = 64;
 
 /// Rows of the same number of values, in up to three buffers.
 #[derive(Debug)]
@@ -36,6 +40,7 @@ impl UnitRows {
         unit_row: &(dyn Fn(u32, &mut [f64]) + Sync),
     ) -> Result<Self> {
         let at_a_time = rows_per_binding(context, width * size_of(context.precision)).min(items);
+        let mut sent = VecDeque::new();
         let upload = |start: usize| {
             let end = items.min(start + at_a_time);
             let buffer = context.reals((end - start) * width);
@@ -52,7 +57,12 @@ impl UnitRows {
                 });
                 context.write(&buffer, (first - start) * width, &rows.concat())?;
                 // The upload overlaps with the computation of the next rows.
-                context.hand_over(None);
+                sent.push_back(context.hand_over(None));
+                if sent.len() > MOST_SENT
+                    && let Some(oldest) = sent.pop_front()
+                {
+                    context.wait_for(oldest)?;
+                }
             }
             Ok(buffer)
         };

@@ -1,8 +1,8 @@
 // Determinants and inverses of matrices in `matrices`, by Gauss–Jordan elimination in place with exchanges of rows.
 // Entries are stored row by row.
 //
-// Columns are eliminated in panels of WIDTH, which the host sets. The steps of a panel change only its own columns. They leave there the
-// factors C by which all other columns are then multiplied:
+// Columns are eliminated in panels of WIDTH, which the host sets. The steps of a panel change only its own columns.
+// They leave there the factors C by which all other columns are then multiplied:
 //
 //   A_ij ← A_ij + Σ_s C_is A_sj;   in the rows of the panel's pivots, A_ij ← Σ_s C_is A_sj
 const THREADS: u32 = 256u;

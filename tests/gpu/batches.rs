@@ -128,8 +128,13 @@ impl Expected {
 
 /// Returns options under which 700 rows of 24 values take three buffers.
 pub(crate) fn in_three_buffers(precision: Precision) -> GpuOptions {
+    rows_at_a_time(precision, 256)
+}
+
+/// Returns options under which a buffer holds this many rows of 24 values.
+fn rows_at_a_time(precision: Precision, rows: u64) -> GpuOptions {
     let width = if precision == Precision::F32 { 4 } else { 8 };
-    GpuOptions::default().with_precision(precision).with_largest_binding(256 * 24 * width)
+    GpuOptions::default().with_precision(precision).with_largest_binding(rows * 24 * width)
 }
 
 /// Asserts that draws from rows in three buffers are those of the host, also in the last buffer.
@@ -140,9 +145,7 @@ pub(crate) fn conform_in_three_buffers(problem: &Problem, verb: &'static str) {
         let expected = Expected::of(vec![problem.clone()], precision);
         expected.conform(&gpu, replays(precision));
         // More than three buffers are not taken.
-        let smaller =
-            options.clone().with_largest_binding(230 * 24 * if precision == Precision::F32 { 4 } else { 8 });
-        let Some(smaller) = open(&smaller, "smaller bindings") else { return };
+        let Some(smaller) = open(&rows_at_a_time(precision, 230), "smaller bindings") else { return };
         problem.sampled(&smaller.engine(), |sampler| assert_eq!(sampler.batched_proposals(), None));
         for (from, to) in [
             ("return second_rows[at]", "return unit_rows[at]"),

@@ -127,9 +127,9 @@ impl Leaders {
         Ok(values.as_chunks().0.iter().enumerate().map(leading).collect())
     }
 
-    /// Returns the best choice of a group, the first of equals, and all choices that are worse by at most `slack`, if
-    /// any. `found` are the leading values of the group, which are multiplied by `unit`. `all` reads all choices of this
-    /// number of tiles at a time.
+    /// Returns the best choice of a group, the first of equals. With a `slack`, it also returns all choices that are
+    /// worse by no more than that. `found` are the leading values of the group, which are multiplied by `unit`. `all`
+    /// reads all choices of this number of tiles at a time.
     ///
     /// # Errors
     /// Errors of the device.

@@ -177,12 +177,7 @@ impl Stored {
             // They are dropped by the thread that collects errors.
             drop(filled);
             // The copy to the device overlaps with filling the next values.
-            sent.push_back(context.hand_over(None));
-            if sent.len() > MOST_SENT
-                && let Some(oldest) = sent.pop_front()
-            {
-                context.wait_for(oldest)?;
-            }
+            context.send_off(&mut sent, MOST_SENT)?;
         }
         Ok(rows)
     }

@@ -119,11 +119,21 @@ impl Context {
         Ok(())
     }
 
+    /// Hands over what was written, and waits for the oldest of `sent` if more than `most` uploads are under way.
+    ///
+    /// # Errors
+    /// [`DeviceProblem::TimedOut`] or [`DeviceProblem::Lost`].
+    pub(super) fn send_off(&self, sent: &mut VecDeque<wgpu::SubmissionIndex>, most: usize) -> Result<()> {
+        sent.push_back(self.hand_over(None));
+        let oldest = if sent.len() > most { sent.pop_front() } else { None };
+        oldest.map_or(Ok(()), |oldest| self.wait_for(oldest))
+    }
+
     /// Waits for an upload.
     ///
     /// # Errors
     /// [`DeviceProblem::TimedOut`] or [`DeviceProblem::Lost`].
-    pub(super) fn wait_for(&self, upload: wgpu::SubmissionIndex) -> Result<()> {
+    fn wait_for(&self, upload: wgpu::SubmissionIndex) -> Result<()> {
         let limit = self.submissions.limit;
         let waited = self.poll(wgpu::PollType::Wait { submission_index: Some(upload), timeout: Some(limit) });
         self.check_lost()?;

@@ -57,12 +57,7 @@ impl UnitRows {
                 });
                 context.write(&buffer, (first - start) * width, &rows.concat())?;
                 // The upload overlaps with the computation of the next rows.
-                sent.push_back(context.hand_over(None));
-                if sent.len() > MOST_SENT
-                    && let Some(oldest) = sent.pop_front()
-                {
-                    context.wait_for(oldest)?;
-                }
+                context.send_off(&mut sent, MOST_SENT)?;
             }
             Ok(buffer)
         };
